@@ -1,0 +1,35 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { defaultClientConditions, defaultServerConditions } from 'vite';
+import { defineConfig } from 'vitest/config';
+
+// Packages of the workspace are read from their sources: tests need no build.
+const source = '@tollgate/source';
+
+const workspaces = ['packages', 'examples'].flatMap((parent) =>
+  readdirSync(parent)
+    .map((name) => ({ name: parent === 'packages' ? name : `example-${name}`, root: `${parent}/${name}` }))
+    .filter(({ root }) => existsSync(`${root}/package.json`)),
+);
+
+export default defineConfig({
+  resolve: { conditions: [source, ...defaultClientConditions] },
+  ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
+  test: {
+    projects: [
+      ...workspaces.map(({ name, root }) => ({
+        extends: true as const,
+        test: { name, root, include: ['src/**/*.test.ts'] },
+      })),
+      {
+        // Installs what would be published and uses it from plain Node, CommonJS, Jest and TypeScript.
+        test: {
+          name: 'packaging',
+          root: 'test/packaging',
+          include: ['*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 300_000,
+        },
+      },
+    ],
+  },
+});
