@@ -1,0 +1,29 @@
+/** What an adapter knows of a request: the only thing that it builds. Getters are welcome, so that unused facts cost nothing. */
+export interface RequestContext<R = unknown> {
+  /** The HTTP method in upper case. */
+  readonly method: string;
+  /** The path without the query string: a query string must never make a new counter (CVE-2026-28461). */
+  readonly path: string;
+  /** The pattern that the framework matched (`/users/:id`); undefined where it has not routed yet. */
+  readonly route: string | undefined;
+  /** A request header by its lower-case name; several lines of one name joined by `, `. */
+  header(name: string): string | undefined;
+  /** The client's address as the framework answers it, under the framework's own trust setting. Core canonicalises it. */
+  readonly ip: string | undefined;
+  /** The user that the framework authenticated: an id, or an object with an `id` or `sub`. */
+  readonly user: unknown;
+  /** The framework's own request, handed to resolvers as their first argument. */
+  readonly raw: R;
+}
+
+/** Asks the application about a request. The first argument is the framework's own request. */
+export type Resolver<R, T> = (req: R, ctx: RequestContext<R>) => T | PromiseLike<T>;
+
+/** A header out of Node's parsed headers, for `RequestContext.header`. */
+export function readHeader(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  name: string,
+): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

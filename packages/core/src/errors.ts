@@ -1,0 +1,35 @@
+/** What can be wrong with a configuration. Each code is a heading of docs/errors.md. */
+export type ConfigErrorCode = 'invalid-option' | 'unknown-option' | 'policy-name-conflict';
+
+/** A limiter, policy or store was configured wrongly. Thrown when it is made, never while a request is served. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  /** Recognise the error by this flag: two copies of the package (ESM and CommonJS) have two classes. */
+  readonly isTollgateConfigError = true;
+  readonly code: ConfigErrorCode;
+  /** The option at fault, as a path: `limits[0].window`. */
+  readonly option: string;
+
+  constructor(code: ConfigErrorCode, option: string, sentence: string) {
+    super(`${sentence} (docs/errors.md#${code})`);
+    this.code = code;
+    this.option = option;
+  }
+}
+
+/**
+ * Why a store did not decide: `deadline` it did not answer in time, `unavailable` it is known to be unreachable and
+ * was not asked, `failed` it answered with an error.
+ */
+export type StoreErrorCode = 'deadline' | 'unavailable' | 'failed';
+
+/** A store could not decide. The policy's `onStoreFailure` answers in its place. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, sentence: string, options?: { cause?: unknown }) {
+    super(sentence, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,72 @@
+import type { RequestContext } from '../context.ts';
+import type { ClientAddress } from './client-ip.ts';
+
+/**
+ * Who is calling, by the first link that answers: `user`, then `apiKey`, then `ip+ua`. Its `token` is bounded and safe
+ * in a key. An identity that is not verified is under the client's control: it can have as many as it likes.
+ */
+export interface Identity {
+  readonly kind: 'user' | 'apiKey' | 'ip+ua';
+  readonly token: string;
+  readonly verified: boolean;
+}
+
+/** The application's own answer to who is calling. */
+export interface IdentifiedUser {
+  readonly id: string | number | bigint;
+  /** Whether the application proved it (a session, a signature); default true. Unverified users get the backstop. */
+  readonly verified?: boolean;
+}
+
+/** What is known of the caller of one request. The identity was resolved when the request came in. */
+export interface Caller {
+  readonly identity: Identity;
+  readonly user: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly address: ClientAddress;
+}
+
+/** Makes the chain user → API key → client address + user agent. */
+export function createCallerResolver(
+  hash: (value: string) => string,
+  addressOf: (raw: string | undefined) => ClientAddress,
+): (ctx: RequestContext, identified: IdentifiedUser | undefined) => Caller {
+  return function toCaller(ctx, identified) {
+    const address = addressOf(ctx.ip);
+    const id = userId(identified?.id) ?? userId(ctx.user);
+    const user = id === undefined ? undefined : token('u', id, hash);
+    const presented = apiKeyOf(ctx);
+    // Never raw: a key in Redis shows in MONITOR, SLOWLOG and every dump.
+    const apiKey = presented === undefined ? undefined : `k~${hash(presented)}`;
+    const verified = identified?.verified ?? true;
+    let identity: Identity;
+    if (user !== undefined) identity = { kind: 'user', token: user, verified };
+    else if (apiKey !== undefined) identity = { kind: 'apiKey', token: apiKey, verified: false };
+    else
+      identity = { kind: 'ip+ua', token: `${address.client},${hash(ctx.header('user-agent') ?? '')}`, verified: false };
+    return { identity, user, apiKey, address };
+  };
+}
+
+/** An id out of what frameworks and authentication libraries put on a request; undefined when there is none. */
+export function userId(user: unknown): string | undefined {
+  if (typeof user === 'string') return user === '' ? undefined : user;
+  if (typeof user === 'number') return Number.isFinite(user) ? String(user) : undefined;
+  if (typeof user === 'bigint') return String(user);
+  if (typeof user !== 'object' || user === null) return undefined;
+  const { id, sub } = user as { id?: unknown; sub?: unknown };
+  return typeof id === 'object' ? userId(sub) : (userId(id) ?? userId(sub));
+}
+
+/** The presented API key: `x-api-key`, or a bearer token that is no JWT (a JWT changes with each refresh). */
+function apiKeyOf(ctx: RequestContext): string | undefined {
+  const key = ctx.header('x-api-key');
+  if (key !== undefined && key !== '') return key;
+  const bearer = /^bearer +([^\s]+)$/i.exec(ctx.header('authorization') ?? '')?.[1];
+  return bearer === undefined || /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(bearer) ? undefined : bearer;
+}
+
+/** A value that the caller may choose, made safe: short plain ids stay readable, everything else is hashed. */
+export function token(kind: string, value: string, hash: (value: string) => string): string {
+  return /^[\w.-]{1,40}$/.test(value) ? `${kind}.${value}` : `${kind}~${hash(value)}`;
+}

@@ -1,0 +1,83 @@
+import type { AlgorithmName, Rule } from '../algorithms/algorithm.ts';
+import type { Resolver } from '../context.ts';
+import type { Duration } from '../duration.ts';
+import type { Partition, PartitionPart } from '../identity/partition.ts';
+
+/**
+ * What answers when the store cannot: `local` the same limits in memory, at a share of each (default 0.25), `open`
+ * every request passes, `closed` every request gets a 503.
+ */
+export type FailureMode = 'local' | 'open' | 'closed' | { readonly local: number };
+
+/** What a reply tells: everything, only when to come back (logins), or nothing but the status. */
+export type Disclosure = 'full' | 'retry-after' | 'none';
+
+export interface LimitOptions<R = unknown> {
+  /** Unique in its policy; 1 to 32 letters, digits, `_` and `-`. Default: made of `per` and `window`, `ip-1m`. */
+  readonly name?: string;
+  /**
+   * Who shares the counter. Default `identity`; an array is a tuple. A limit per `user` or `apiKey` does not count
+   * requests that have none.
+   */
+  readonly per?: Partition<R> | readonly Partition<R>[];
+  /** Default `sliding-window`. */
+  readonly algorithm?: AlgorithmName;
+  /** Units per window, a whole number from 0; `limit × windowMs` below 2^53. 0 denies everything. */
+  readonly limit: number;
+  /** 1 ms to 31 days. */
+  readonly window: Duration;
+  /** Units of this limit that a request consumes; default: the policy's cost. */
+  readonly cost?: number | Resolver<R, number>;
+}
+
+export interface PolicyOptions<R = unknown> {
+  /** In headers and keys: 1 to 64 printable ASCII characters. One name stands for one shape of limits per limiter. */
+  readonly name: string;
+  /** Decided together: all are charged, or none is. */
+  readonly limits: readonly LimitOptions<R>[];
+  /** Units that a request consumes, a whole number from 0; default 1. A resolver that fails costs the whole limit. */
+  readonly cost?: number | Resolver<R, number>;
+  /** Default `local`. */
+  readonly onStoreFailure?: FailureMode;
+  /** Default `full`. */
+  readonly disclose?: Disclosure;
+  /** Requests for which it answers true are not counted. An error in it counts the request. */
+  readonly skip?: Resolver<R, boolean>;
+  /**
+   * How many client-controlled identities one client address may use to the full: each limit on such an identity has a
+   * sibling on the address (IPv6: its /48) at `limit × backstop`. A whole number from 1; default 10.
+   */
+  readonly backstop?: number;
+}
+
+/** A limit's numbers and names, the same for every request. */
+export interface QuotaRule extends Rule {
+  /** `<policy>:<limit>:<algorithm><windowMs>`, escaped: what shapes the state is in the key, the limit's number is not. */
+  readonly path: string;
+  /** The name in headers and problem details. */
+  readonly name: string;
+  /** Whether headers may tell of it: `global` and backstop limits say too much about others. */
+  readonly disclosed: boolean;
+}
+
+export interface Limit<R = unknown> {
+  readonly name: string;
+  readonly per: readonly PartitionPart<R>[];
+  readonly rule: QuotaRule;
+  /** The same limit at the share of it that one instance grants while the store is out. */
+  readonly localRule: QuotaRule;
+  readonly cost: number | Resolver<R, number>;
+  /** For a backstop, the client-controlled link that it bounds. */
+  readonly backstopOf: 'identity' | 'apiKey' | undefined;
+}
+
+/** A named set of limits, checked and prepared. Made by `definePolicy` or a preset. */
+export interface Policy<R = unknown> {
+  readonly name: string;
+  readonly limits: readonly Limit<R>[];
+  readonly onStoreFailure: 'local' | 'open' | 'closed';
+  readonly disclose: Disclosure;
+  readonly skip: Resolver<R, boolean> | undefined;
+  /** Everything that shapes its counters and answers as text: two policies of one name must agree on it. */
+  readonly shape: string;
+}

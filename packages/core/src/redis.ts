@@ -1,0 +1,2 @@
+export { redisStore, type RedisStoreOptions } from './stores/redis-store.ts';
+export type { IoredisClient } from './stores/redis-client.ts';

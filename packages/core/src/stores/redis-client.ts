@@ -1,0 +1,91 @@
+import { Redis } from 'ioredis';
+import { StoreError } from '../errors.ts';
+import { invalid } from '../options.ts';
+import { warnOnce } from '../warnings.ts';
+
+/** The part of an ioredis `Redis` or `Cluster` that the store uses. */
+export interface IoredisClient {
+  readonly status: string;
+  evalsha(sha1: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
+  eval(source: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+}
+
+/** A connection to Redis, as the store sees it: a command now or an error, never a queue. */
+export interface RedisClient {
+  /** Undefined when commands can be sent, a promise of that while the first connection is made. @throws StoreError */
+  whenReady(): Promise<void> | undefined;
+  evalsha(sha1: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  eval(source: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Tollgate's own connection: nothing is queued, resent or retried behind the back of a caller that was answered. */
+export function connectRedis(url: string): RedisClient {
+  if (!/^rediss?:\/\/./.test(url))
+    invalid('redisStore.connection', 'a URL that starts with redis:// or rediss://', redact(url));
+  const client = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1000,
+    keepAlive: 10_000,
+    // Soon at first, then once a second; spread, so that many instances do not come back in step.
+    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000) + Math.floor(Math.random() * 100),
+    // A demoted master answers READONLY for ever; a new connection finds the new one.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  });
+  client.on('error', (error) => warnOnce('store-connection', `Redis: ${error.message}`));
+  return fromIoredis(client, () => client.disconnect());
+}
+
+/** Wraps an ioredis client. What the application made, it closes itself. */
+export function fromIoredis(client: IoredisClient, end: () => void = () => {}): RedisClient {
+  // Only the first connection is waited for. Once it was lost, waiting would make every request of an outage slow.
+  let settled = client.status === 'ready';
+  let connecting: Promise<void> | undefined;
+
+  const firstConnection = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const onReady = (): void => finish(resolve);
+      const onClose = (): void => finish(() => reject(notConnected(client)));
+      const finish = (settle: () => void): void => {
+        settled = true;
+        client.off('ready', onReady);
+        client.off('close', onClose);
+        settle();
+      };
+      client.on('ready', onReady);
+      client.on('close', onClose);
+      if (client.status === 'wait') client.connect().catch(() => {});
+    });
+
+  if (!settled) {
+    connecting = firstConnection();
+    connecting.catch(() => {});
+  }
+
+  return {
+    whenReady() {
+      if (client.status === 'ready') return undefined;
+      if (settled) throw notConnected(client);
+      return connecting;
+    },
+    evalsha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
+    eval: (source, keys, args) => client.eval(source, keys.length, ...keys, ...args),
+    async close() {
+      end();
+    },
+  };
+}
+
+function notConnected(client: IoredisClient): StoreError {
+  return new StoreError('unavailable', `Redis is not connected (client status: ${client.status}).`);
+}
+
+/** A connection string may hold a password. */
+function redact(url: string): string {
+  return url.replace(/:[^@/]*@/, ':***@');
+}
