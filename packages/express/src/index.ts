@@ -1,0 +1,2 @@
+export { rateLimit } from './rate-limit.ts';
+export * from '@tollgate/core';

@@ -1,0 +1,46 @@
+import type { RequestContext } from '@tollgate/core';
+import type { Context } from 'hono';
+import { routePath } from 'hono/route';
+
+/** Hono's context as core sees it. */
+export class HonoContext implements RequestContext<Context> {
+  readonly raw: Context;
+  readonly #clientIp: (c: Context) => string | undefined;
+
+  constructor(c: Context, clientIp: (c: Context) => string | undefined) {
+    this.raw = c;
+    this.#clientIp = clientIp;
+  }
+
+  get method(): string {
+    return this.raw.req.method;
+  }
+
+  get path(): string {
+    return this.raw.req.path;
+  }
+
+  /** The pattern that this middleware is mounted on; Hono has not come to the handler yet. */
+  get route(): string | undefined {
+    return routePath(this.raw);
+  }
+
+  get ip(): string | undefined {
+    return this.#clientIp(this.raw);
+  }
+
+  /** Where Hono's own middlewares (`jwt`, sessions) put it. */
+  get user(): unknown {
+    return (this.raw.get('user') as unknown) ?? (this.raw.get('jwtPayload') as unknown);
+  }
+
+  header(name: string): string | undefined {
+    return this.raw.req.header(name);
+  }
+}
+
+/** The peer of the connection on Node (`@hono/node-server` puts the request into `c.env`). */
+export function socketAddress(c: Context): string | undefined {
+  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
+  return incoming?.socket?.remoteAddress;
+}

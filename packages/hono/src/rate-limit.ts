@@ -1,0 +1,60 @@
+import {
+  type AdapterOptions,
+  checkOptions,
+  type Decision,
+  isPromise,
+  limiterOf,
+  type PolicySpec,
+  toReply,
+} from '@tollgate/core';
+import type { Context, MiddlewareHandler } from 'hono';
+import { HonoContext, socketAddress } from './context.ts';
+
+/** What the middleware adds to the context: `c.get('rateLimit')`. */
+export interface RateLimitVariables {
+  /** The decision of the last limiter that counted this request. */
+  rateLimit?: Decision;
+}
+
+export interface RateLimitOptions extends AdapterOptions {
+  /** The client's address. Default: the peer of the connection on Node, under `@hono/node-server`. */
+  readonly clientIp?: (c: Context) => string | undefined;
+}
+
+/**
+ * Limits what runs after it.
+ * @param spec a policy, several decided together, or a function of the request
+ * @throws ConfigError when the policy or an option is wrong
+ * @example app.use(rateLimit(read(), { limiter }))
+ */
+export function rateLimit(
+  spec: PolicySpec<Context>,
+  options: RateLimitOptions = {},
+): MiddlewareHandler<{ Variables: RateLimitVariables }> {
+  checkOptions('rateLimit', options, ['limiter', 'clientIp']);
+  const limiter = limiterOf(options);
+  const { clientIp = socketAddress } = options;
+  limiter.register(spec);
+
+  return async function rateLimit(c, next) {
+    const pending = limiter.check(new HonoContext(c, clientIp), spec);
+    const decision = isPromise(pending) ? await pending : pending;
+    if (decision === undefined) return next();
+    c.set('rateLimit', decision);
+    // Headers go onto the final response, once: set before the handler, they slow every response down.
+    if (decision.allowed) await next();
+    const { status, headers, body } = toReply(decision, (name) => c.res.headers.get(name));
+    if (status !== undefined) return c.body(JSON.stringify(body), status, Object.fromEntries(headers));
+    setHeaders(c, headers);
+  };
+}
+
+function setHeaders(c: Context, headers: ReturnType<typeof toReply>['headers']): void {
+  try {
+    for (const [name, value] of headers) c.res.headers.set(name, value);
+  } catch {
+    // The response of a fetch() is immutable: a copy is not.
+    c.res = new Response(c.res.body, c.res);
+    for (const [name, value] of headers) c.res.headers.set(name, value);
+  }
+}

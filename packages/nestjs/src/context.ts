@@ -1,0 +1,64 @@
+import { type Decision, readHeader, type RequestContext } from '@tollgate/core';
+
+/** What Express's and Fastify's requests have in common. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly ip?: string | undefined;
+  readonly body?: unknown;
+  readonly user?: unknown;
+  /** The decision of the last limiter that counted this request. */
+  rateLimit?: Decision;
+}
+
+/** What Express's and Fastify's responses have in common. */
+export interface HttpResponse {
+  getHeader(name: string): string | number | string[] | undefined;
+  header(name: string, value: string): unknown;
+}
+
+interface PlatformRequest extends HttpRequest {
+  /** Express; with its router's mount point taken off `url`. */
+  readonly originalUrl?: string;
+  readonly baseUrl?: string;
+  readonly route?: { readonly path?: unknown };
+  /** Fastify. */
+  readonly routeOptions?: { readonly url?: string };
+}
+
+/** Nest's request as core sees it, on the Express and on the Fastify platform. */
+export class NestContext implements RequestContext<HttpRequest> {
+  readonly raw: HttpRequest;
+
+  constructor(request: HttpRequest) {
+    this.raw = request;
+  }
+
+  get method(): string {
+    return this.raw.method;
+  }
+
+  get path(): string {
+    const { originalUrl, url } = this.raw as PlatformRequest;
+    return (originalUrl ?? url).split('?', 1)[0] as string;
+  }
+
+  get route(): string | undefined {
+    const { route, baseUrl = '', routeOptions } = this.raw as PlatformRequest;
+    return typeof route?.path === 'string' ? baseUrl + route.path : routeOptions?.url;
+  }
+
+  /** The platform's own answer: `app.set('trust proxy', …)` on Express, `new FastifyAdapter({ trustProxy })` on Fastify. */
+  get ip(): string | undefined {
+    return this.raw.ip;
+  }
+
+  get user(): unknown {
+    return this.raw.user;
+  }
+
+  header(name: string): string | undefined {
+    return readHeader(this.raw.headers, name);
+  }
+}
