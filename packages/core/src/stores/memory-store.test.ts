@@ -1,13 +1,71 @@
-import { describe, expect, it } from 'vitest';
-import { describeStore, toCharge } from '../testing/index.ts';
-import { memoryStore } from './memory-store.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { createClock, describeStore, toCharge } from '../testing/index.ts';
+import { memoryStore, type MemoryStoreOptions } from './memory-store.ts';
 
 describeStore({ name: 'memory', create: (now) => memoryStore({ now }) });
 
 const RULE = { limit: 5, window: '1m' } as const;
 
 describe('memoryStore', () => {
+  it.each([
+    [{ maxKeys: 0 }, 'memoryStore.maxKeys must be an integer from 1 to 16777216; received 0'],
+    [{ maxKeys: 1.5 }, 'memoryStore.maxKeys must be'],
+    [{ now: 5 }, 'memoryStore.now must be a function; received 5'],
+    [{ max: 5 }, 'memoryStore has no option "max"'],
+  ])('refuses %o', (options, message) => {
+    expect(() => memoryStore(options as MemoryStoreOptions)).toThrow(message);
+  });
+
   it('answers at once, without a promise', () => {
     expect(memoryStore().take([[toCharge(RULE, 'a')]])).toMatchObject([[{ allowed: true, remaining: 4 }]]);
+  });
+
+  it('holds nothing for a look or a denial', () => {
+    const store = memoryStore();
+    store.take([
+      [toCharge(RULE, 'a', 0)],
+      [toCharge(RULE, 'b', 6)],
+      [toCharge(RULE, 'c'), toCharge({ ...RULE, name: 'x' }, 'c', 6)],
+    ]);
+    expect(store.size).toBe(0);
+  });
+
+  it('stays within maxKeys under a flood of fresh keys, and forgets dead ones first', () => {
+    const clock = createClock();
+    const store = memoryStore({ now: clock, maxKeys: 1000 });
+    for (let i = 0; i < 1000; i++) store.take([[toCharge(RULE, `dead${i}`)]]);
+    clock.advance(180_000);
+    for (let i = 0; i < 999; i++) store.take([[toCharge(RULE, `live${i}`)]]);
+    for (let i = 0; i < 999; i++) expect(store.take([[toCharge(RULE, `live${i}`, 0)]])[0]?.[0]?.remaining).toBe(4);
+    for (let i = 0; i < 100_000; i++) store.take([[toCharge(RULE, `flood${i}`)]]);
+    expect(store.size).toBeLessThanOrEqual(1000);
+  });
+
+  it('never forgets an exhausted counter: a flood cannot wash out a limit', () => {
+    const store = memoryStore({ now: createClock(), maxKeys: 100 });
+    store.take([[toCharge(RULE, 'victim', 5)]]);
+    for (let i = 0; i < 10_000; i++) store.take([[toCharge(RULE, `flood${i}`)]]);
+    expect(store.take([[toCharge(RULE, 'victim')]])).toMatchObject([[{ allowed: false }]]);
+  });
+
+  it('lets new callers share one counter when only exhausted ones are left, and says so once', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const store = memoryStore({ now: createClock(), maxKeys: 50 });
+    for (let i = 0; i < 50; i++) store.take([[toCharge(RULE, `busy${i}`, 5)]]);
+    const fresh = Array.from({ length: 20 }, (_, i) => store.take([[toCharge(RULE, `new${i}`)]])[0]?.[0]?.allowed);
+    expect(fresh.filter(Boolean)).toHaveLength(5);
+    expect(store.size).toBe(50);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('docs/errors.md#memory-store-full'));
+    warn.mockRestore();
+  });
+
+  it('follows a monotonic clock, not the wall clock', () => {
+    const store = memoryStore();
+    const long = { limit: 5, window: '31d' } as const;
+    store.take([[toCharge(long, 'a', 5)]]);
+    const wall = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 70 * 86_400_000);
+    expect(store.take([[toCharge(long, 'a')]])).toMatchObject([[{ allowed: false }]]);
+    wall.mockRestore();
   });
 });

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import * as core from './index.ts';
+import * as redis from './redis.ts';
+
+it('exports exactly this', () => {
+  expect(Object.keys(core).toSorted()).toEqual([
+    'ConfigError',
+    'StoreError',
+    'andThen',
+    'checkOptions',
+    'createLimiter',
+    'definePolicy',
+    'isPromise',
+    'limiterOf',
+    'memoryStore',
+    'partition',
+    'read',
+    'readHeader',
+    'toReply',
+  ]);
+  expect(Object.keys(redis)).toEqual(['redisStore']);
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from 'vitest';
+import { partition } from '../identity/partition.ts';
+import { definePolicy } from './define-policy.ts';
+import type { LimitOptions, PolicyOptions } from './policy.ts';
+import { read } from './presets.ts';
+
+const LIMIT: LimitOptions = { limit: 5, window: '1m' };
+
+function withPolicy(options: Record<string, unknown>): () => unknown {
+  return () => definePolicy({ name: 'p', limits: [LIMIT], ...options } as unknown as PolicyOptions);
+}
+
+function withLimit(options: Record<string, unknown>): () => unknown {
+  return () => definePolicy({ name: 'p', limits: [{ ...LIMIT, ...options }] } as unknown as PolicyOptions);
+}
+
+describe('definePolicy', () => {
+  const badNumbers = [Number.NaN, -1, 1.5, Infinity, '5', null, 10 ** 15, {}, 5n];
+
+  it.each(badNumbers)('refuses limit: %s', (limit) => {
+    expect(withLimit({ limit })).toThrow(/^policy\.limits\[0\]\.limit must be an integer from 0 to \d+; received /);
+  });
+
+  it.each([0, -1, Number.NaN, 2 ** 60, '5 parsecs', '32d', 1.5, null])('refuses window: %s', (window) => {
+    expect(withLimit({ window })).toThrow(/^policy\.limits\[0\]\.window must be a duration/);
+  });
+
+  it.each([Number.NaN, -1, 1.5, Infinity, '5', null, 6])('refuses a constant cost of %s for limit 5', (cost) => {
+    expect(withLimit({ cost })).toThrow(/^policy\.limits\[0\]\.cost must be an integer from 0 to 5; received /);
+    expect(withPolicy({ cost })).toThrow(/^policy\.cost must be an integer from 0 to 5; received /);
+  });
+
+  it.each([
+    [{ name: '' }, 'policy.name must be 1 to 64 printable ASCII characters; received ""'],
+    [{ name: 'a\r\nSet-Cookie: x' }, 'policy.name must be'],
+    [{ name: 'é' }, 'policy.name must be'],
+    [{ name: 'x'.repeat(65) }, 'policy.name must be'],
+    [{ name: 5 }, 'policy.name must be'],
+    [{ limits: [] }, 'policy.limits must be a non-empty array'],
+    [{ limits: LIMIT }, 'policy.limits must be a non-empty array; received an object'],
+    [{ onStoreFailure: 'maybe' }, `policy.onStoreFailure must be one of 'local', 'open', 'closed'; received "maybe"`],
+    [{ onStoreFailure: { local: 0 } }, 'policy.onStoreFailure.local must be a share above 0, up to 1; received 0'],
+    [{ onStoreFailure: { local: 2 } }, 'policy.onStoreFailure.local must be'],
+    [{ onStoreFailure: { share: 1 } }, 'policy.onStoreFailure has no option "share"'],
+    [{ disclose: 'some' }, 'policy.disclose must be one of'],
+    [{ skip: true }, 'policy.skip must be a function; received true'],
+    [{ backstop: 0 }, 'policy.backstop must be an integer from 1'],
+    [{ burst: 5 }, 'policy has no option "burst"'],
+  ])('refuses %o', (options, message) => {
+    expect(withPolicy(options)).toThrow(message);
+  });
+
+  it.each([
+    [{ algorithm: 'guess' }, `policy.limits[0].algorithm must be one of 'sliding-window'; received "guess"`],
+    [{ per: 'session' }, 'policy.limits[0].per must be one of identity, ip, user, apiKey, route, global'],
+    [{ per: [] }, 'policy.limits[0].per must be'],
+    [{ per: ['ip', 'nobody'] }, 'received "nobody"'],
+    [{ per: { name: 'a b', resolve: () => 'x' } }, 'partition.name must be'],
+    [{ name: 'a:b' }, 'policy.limits[0].name must be'],
+    [{ windowMs: 5 }, 'policy.limits[0] has no option "windowMs"'],
+  ])('refuses a limit with %o', (options, message) => {
+    expect(withLimit(options)).toThrow(message);
+  });
+
+  it('bounds limit × window below 2^53, where the arithmetic is exact', () => {
+    expect(withLimit({ limit: 1_000_000, window: '31d' })).not.toThrow();
+    expect(withLimit({ limit: 3_400_000, window: '31d' })).toThrow('an integer from 0 to 3362902');
+    expect(withLimit({ limit: 999_999_999_999_999, window: 1 })).not.toThrow();
+  });
+
+  it('lets a deny-all limit have any cost', () => {
+    expect(withLimit({ limit: 0, cost: 10 })).not.toThrow();
+  });
+
+  it('refuses two limits of one name, and names limits by partition and window', () => {
+    expect(withPolicy({ limits: [LIMIT, { ...LIMIT, limit: 9 }] })).toThrow(
+      'policy.limits must be limits of distinct names; received "identity-1m"',
+    );
+    const { limits } = definePolicy({
+      name: 'p',
+      limits: [
+        { limit: 10, window: '1s', per: 'ip' },
+        { limit: 1000, window: 3_600_000, per: ['ip', partition('tenant', () => 'x')] },
+      ],
+    });
+    expect(limits.map(({ name }) => name)).toEqual(['ip-1s', 'ip-tenant-3600000ms']);
+    expect(limits.map(({ rule }) => rule.name)).toEqual(['p-ip-1s', 'p-ip-tenant-3600000ms']);
+  });
+
+  it('escapes the policy name in keys', () => {
+    const [limit] = definePolicy({ name: 'a:{b} %', limits: [LIMIT] }).limits;
+    expect(limit?.rule.path).toBe('a%3A%7Bb%7D%20%25:identity-1m:sw60000');
+  });
+
+  it('gives a limit on a client-controlled identity a sibling on the address, and none where there is one', () => {
+    const withSibling = definePolicy({ name: 'p', limits: [LIMIT] });
+    expect(withSibling.limits.map(({ per, rule }) => [per, rule.limit, rule.disclosed])).toEqual([
+      [['identity'], 5, true],
+      [['site'], 50, false],
+    ]);
+    expect(definePolicy({ name: 'p', limits: [LIMIT, { limit: 20, window: '1m', per: 'ip' }] }).limits).toHaveLength(2);
+    expect(definePolicy({ name: 'p', limits: [{ ...LIMIT, per: 'user' }] }).limits).toHaveLength(1);
+    expect(
+      definePolicy({ name: 'p', limits: [{ ...LIMIT, limit: 2 ** 40, window: 8000 }] }).limits[1]?.rule.limit,
+    ).toBe(Math.floor((2 ** 53 - 1) / 8000));
+  });
+
+  it('grants locally a share of each limit, at least 1 and the constant cost', () => {
+    const local = (limit: number, cost = 1, onStoreFailure?: PolicyOptions['onStoreFailure']) =>
+      definePolicy({
+        name: 'p',
+        limits: [{ limit, window: '1m', per: 'ip' }],
+        cost,
+        ...(onStoreFailure && { onStoreFailure }),
+      }).limits[0]?.localRule.limit;
+    expect(local(100)).toBe(25);
+    expect(local(100, 1, { local: 0.5 })).toBe(50);
+    expect(local(2)).toBe(1);
+    expect(local(20, 10)).toBe(10);
+    expect(local(0)).toBe(0);
+  });
+});
+
+describe('read', () => {
+  it('is 1000 per minute per identity', () => {
+    const { name, limits, onStoreFailure } = read();
+    expect({ name, onStoreFailure }).toEqual({ name: 'read', onStoreFailure: 'local' });
+    expect(limits[0]).toMatchObject({
+      per: ['identity'],
+      rule: { algorithm: 'sliding-window', limit: 1000, windowMs: 60_000, name: 'read' },
+    });
+  });
+
+  it('takes other numbers, and refuses what it does not know', () => {
+    expect(read({ name: 'slow', limit: 10, window: '1h', per: 'ip' }).limits[0]?.rule).toMatchObject({
+      limit: 10,
+      windowMs: 3_600_000,
+    });
+    expect(() => read({ limits: [] } as object)).toThrow('read has no option "limits"; did you mean limit?');
+  });
+});

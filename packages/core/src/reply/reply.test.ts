@@ -1,0 +1,169 @@
+import { parseList } from 'structured-headers';
+import { describe, expect, it } from 'vitest';
+import { decide, type Decision, type DecisionSource, type Outcome } from '../decision.ts';
+import { definePolicy } from '../policy/define-policy.ts';
+import type { PolicyOptions } from '../policy/policy.ts';
+import { toReply } from './reply.ts';
+
+const nothing = (): undefined => undefined;
+
+function outcome(facts: Partial<Outcome>, policy: Partial<PolicyOptions> = {}): Outcome {
+  const made = definePolicy({ name: 'read', limits: [{ limit: 1, window: '1m' }], ...policy });
+  const neutral = {
+    cost: 1,
+    disclosed: true,
+    allowed: true,
+    reason: undefined,
+    remaining: 5,
+    nextMs: 1500,
+    resetMs: 61_000,
+    retryAfterMs: 0,
+  };
+  return { policy: made, name: made.name, limit: 10, windowMs: 60_000, ...neutral, ...facts };
+}
+
+function decision(outcomes: readonly Outcome[], source: DecisionSource = 'store'): Decision {
+  return decide(
+    [...new Set(outcomes.map(({ policy }) => policy))],
+    outcomes,
+    { kind: 'user', token: 'u.1', verified: true },
+    source,
+  );
+}
+
+function headersOf(
+  of: Decision,
+  existing: (name: string) => string | number | undefined = nothing,
+): Record<string, string> {
+  return Object.fromEntries(toReply(of, existing).headers);
+}
+
+const DENIED = { allowed: false, reason: 'exhausted', remaining: 0, nextMs: 1500, retryAfterMs: 1500 } as const;
+
+describe('toReply', () => {
+  it('writes the default families of an allowed request', () => {
+    const headers = headersOf(decision([outcome({})]));
+    const reset = Number(headers['X-RateLimit-Reset']);
+    expect(headers).toEqual({
+      'RateLimit-Policy': '"read";q=10;w=60',
+      'RateLimit': '"read";r=5;t=2',
+      'RateLimit-Limit': '10',
+      'RateLimit-Remaining': '5',
+      'RateLimit-Reset': '61',
+      'X-RateLimit-Limit': '10',
+      'X-RateLimit-Remaining': '5',
+      'X-RateLimit-Reset': String(reset),
+    });
+    expect(Math.abs(reset - (Date.now() + 61_000) / 1000)).toBeLessThan(2);
+  });
+
+  it('lists every disclosed limit; single values report the one that binds', () => {
+    const outcomes = [
+      outcome({ name: 'read-burst', remaining: 9 }),
+      outcome({ name: 'read-day', remaining: 2, windowMs: 86_400_000 }),
+      outcome({ name: 'hidden', disclosed: false, remaining: 0 }),
+    ];
+    const headers = headersOf(decision(outcomes));
+    expect(parseList(headers['RateLimit-Policy'] ?? '').map(([name]) => name)).toEqual(['read-burst', 'read-day']);
+    expect(parseList(headers['RateLimit'] ?? '').map(([name, { size }]) => [name, size])).toEqual([
+      ['read-burst', 2],
+      ['read-day', 2],
+    ]);
+    expect(headers['RateLimit-Remaining']).toBe('2');
+  });
+
+  it('a window below a second is a second to clients, and an untouched quota has no t', () => {
+    const headers = headersOf(decision([outcome({ windowMs: 500, remaining: 10, nextMs: 0, resetMs: 0 })]));
+    expect(headers).toMatchObject({
+      'RateLimit-Policy': '"read";q=10;w=1',
+      'RateLimit': '"read";r=10',
+      'RateLimit-Reset': '0',
+    });
+  });
+
+  it('escapes names so that they parse back', () => {
+    const headers = headersOf(decision([outcome({ name: String.raw`a"b\c` })]));
+    expect(headers['RateLimit']).toBe(String.raw`"a\"b\\c";r=5;t=2`);
+    expect(parseList(headers['RateLimit'] ?? '')[0]?.[0]).toBe(String.raw`a"b\c`);
+  });
+
+  it('adds to what is there, and leaves the tighter single values', () => {
+    const upstream = (name: string) =>
+      ({ 'RateLimit-Policy': '"edge";q=1;w=1', 'RateLimit': '"edge";r=3;t=1', 'RateLimit-Remaining': 3 })[name];
+    expect(headersOf(decision([outcome({})]), upstream)).toEqual({
+      'RateLimit-Policy': '"edge";q=1;w=1, "read";q=10;w=60',
+      'RateLimit': '"edge";r=3;t=1, "read";r=5;t=2',
+    });
+    expect(headersOf(decision([outcome({ remaining: 2 })]), upstream)).toMatchObject({ 'RateLimit-Remaining': '2' });
+    expect(
+      headersOf(decision([outcome(DENIED)]), (name) => (name === 'RateLimit-Remaining' ? 0 : undefined)),
+    ).toMatchObject({ 'RateLimit-Limit': '10' });
+  });
+
+  it('denies with 429, a Retry-After rounded up, and a body that no cache keeps', () => {
+    const reply = toReply(decision([outcome(DENIED)]), nothing);
+    expect(reply).toMatchObject({
+      status: 429,
+      body: { error: 'rate_limit_exceeded', message: 'Too many requests. Try again in 2 seconds.', retry_after: 2 },
+    });
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'Retry-After': '2',
+      'Cache-Control': 'no-store',
+      'Content-Type': 'application/json',
+      'RateLimit': '"read";r=0;t=2',
+    });
+  });
+
+  it('never says Retry-After: 0', () => {
+    expect(toReply(decision([outcome({ ...DENIED, nextMs: 0, retryAfterMs: 0 })]), nothing)).toMatchObject({
+      body: { message: 'Too many requests. Try again in 1 second.', retry_after: 1 },
+    });
+  });
+
+  it('leaves out each t that is later than Retry-After', () => {
+    const headers = headersOf(decision([outcome(DENIED), outcome({ name: 'day', nextMs: 600_000 })]));
+    expect(headers).toMatchObject({ 'Retry-After': '2', 'RateLimit': '"read";r=0;t=2, "day";r=5' });
+  });
+
+  it('gives no time when the request can never pass', () => {
+    const reply = toReply(decision([outcome({ ...DENIED, reason: 'never', retryAfterMs: Infinity })]), nothing);
+    expect(reply.body).toEqual({ error: 'rate_limit_exceeded', message: 'Too many requests.' });
+    expect(Object.fromEntries(reply.headers)).not.toHaveProperty('Retry-After');
+  });
+
+  it('invents no quota while degraded', () => {
+    expect(headersOf(decision([outcome({})], 'local'))).toEqual({});
+    expect(headersOf(decision([outcome(DENIED)], 'local'))).toEqual({
+      'Retry-After': '2',
+      'Cache-Control': 'no-store',
+      'Content-Type': 'application/json',
+    });
+  });
+
+  it('a policy that fails closed is 503, not 429', () => {
+    const closed = { ...decision([], 'closed'), policies: [outcome({}).policy] };
+    expect(toReply(closed, nothing)).toMatchObject({
+      status: 503,
+      body: { error: 'rate_limit_unavailable', retry_after: 5 },
+    });
+  });
+
+  it('tells what the policy discloses: retry-after', () => {
+    expect(headersOf(decision([outcome({}, { disclose: 'retry-after' })]))).toEqual({});
+    const reply = toReply(decision([outcome(DENIED, { disclose: 'retry-after' })]), nothing);
+    expect(reply.headers).toEqual([
+      ['Retry-After', '2'],
+      ['Cache-Control', 'no-store'],
+      ['Content-Type', 'application/json'],
+    ]);
+  });
+
+  it('tells what the policy discloses: none', () => {
+    const reply = toReply(decision([outcome(DENIED, { disclose: 'none' })]), nothing);
+    expect(reply.headers).toEqual([
+      ['Cache-Control', 'no-store'],
+      ['Content-Type', 'application/json'],
+    ]);
+    expect(reply.body).toEqual({ error: 'rate_limit_exceeded', message: 'Too many requests.' });
+  });
+});
