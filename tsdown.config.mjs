@@ -17,6 +17,9 @@ function entries() {
   );
 }
 
+/** Dependencies that are ES modules only. */
+const esmOnly = /^(@noble\/hashes|quick-lru)(\/|$)/;
+
 /** @type {import('tsdown').UserConfig} */
 const common = { cwd: process.cwd(), target: 'es2022', sourcemap: true, hash: false, logLevel: 'warn' };
 
@@ -34,8 +37,8 @@ export default defineConfig(
           // ES modules only: require() would need a newer loader than Jest has, so the CommonJS build carries its copy.
           cjs: {
             deps: {
-              alwaysBundle: (id) => id.startsWith('@noble/hashes'),
-              onlyBundle: [/^@noble\/hashes/],
+              alwaysBundle: (id) => esmOnly.test(id),
+              onlyBundle: [esmOnly],
               skipNodeModulesBundle: false,
             },
           },

@@ -12,7 +12,7 @@ export interface ClientAddress {
 /** Everybody whose address is missing or unparsable shares one counter: fail closed, and never key on garbage. */
 export const UNKNOWN_ADDRESS: ClientAddress = { client: 'unknown', site: 'unknown' };
 
-const CACHE_SIZE = 4096;
+const CACHE_SIZE = 10_000;
 
 /** Canonicalises addresses behind a bounded cache: parsing costs more than the rest of a decision in memory. */
 export function createAddressParser(): (raw: string | undefined) => ClientAddress {

@@ -5,7 +5,7 @@ import { memoize } from './memoize.ts';
 
 /** 128 bits of a digest in hex. */
 const DIGEST_LENGTH = 32;
-const CACHE_SIZE = 4096;
+const CACHE_SIZE = 10_000;
 
 interface NodeCrypto {
   readonly hash?: (algorithm: string, data: string, encoding: 'hex') => string;

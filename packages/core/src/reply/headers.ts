@@ -81,5 +81,7 @@ function quoted(name: string): string {
 }
 
 function joined(existing: ReturnType<ExistingHeader>, items: readonly string[]): string {
-  return [existing ?? [], items].flat().join(', ');
+  const ours = items.join(', ');
+  if (existing === undefined || existing === null || existing === '') return ours;
+  return `${Array.isArray(existing) ? existing.join(', ') : String(existing)}, ${ours}`;
 }
