@@ -30,6 +30,19 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
+      {
+        // The built demo, as processes over real Redis servers. After all else: it measures time.
+        test: {
+          name: 'e2e',
+          root: 'test/e2e',
+          include: ['*.test.ts'],
+          globalSetup: './build-demo.ts',
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });
