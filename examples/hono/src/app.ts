@@ -1,0 +1,75 @@
+import { createLimiter, definePolicy, partition, rateLimit, type RateLimitVariables, read } from '@tollgate/hono';
+import { type Context, Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+
+const PRODUCTS = [
+  { id: 1, name: 'Desk lamp', price: 39 },
+  { id: 2, name: 'Standing desk', price: 420 },
+  { id: 3, name: 'Office chair', price: 260 },
+];
+/** The example's only account. A real application looks it up and compares a password hash. */
+const ACCOUNT = { email: 'ada@example.com', password: 'engine' };
+
+const login = definePolicy<Context>({
+  name: 'login',
+  limits: [
+    { per: ['ip', partition('username', async (c) => emailOf(await bodyOf(c)))], limit: 5, window: '1m' },
+    { per: 'ip', limit: 20, window: '1m' },
+  ],
+  disclose: 'retry-after',
+});
+/** A search costs as much as ten ordinary requests: six a minute. */
+const search = definePolicy({ name: 'search', limits: [{ limit: 60, window: '1m' }], cost: 10 });
+
+export function createApp(limiter = createLimiter()): Hono<{ Variables: RateLimitVariables }> {
+  const app = new Hono<{ Variables: RateLimitVariables }>();
+
+  // Before the limiter: a health check must not run out of quota.
+  app.get('/health', (c) => c.json({ ok: true }));
+
+  app.use(rateLimit(read(), { limiter }));
+
+  app.get('/', (c) => c.json({ name: 'Tollgate example shop', remaining: c.get('rateLimit')?.binding?.remaining }));
+
+  app.get('/products', (c) => c.json(PRODUCTS));
+
+  app.get('/products/:id', (c) => {
+    const product = PRODUCTS.find(({ id }) => String(id) === c.req.param('id'));
+    return product ? c.json(product) : c.json({ error: 'No such product' }, 404);
+  });
+
+  app.post('/login', rateLimit(login, { limiter }), async (c) => {
+    const body = await bodyOf(c);
+    if (emailOf(body) === ACCOUNT.email && body.password === ACCOUNT.password)
+      return c.json({ welcome: ACCOUNT.email });
+    return c.json({ error: 'Wrong email or password' }, 401);
+  });
+
+  app.post('/search', rateLimit(search, { limiter }), async (c) => {
+    const { query } = await bodyOf(c);
+    const words = typeof query === 'string' ? query.toLowerCase() : '';
+    return c.json({ found: PRODUCTS.filter(({ name }) => name.toLowerCase().includes(words)) });
+  });
+
+  app.notFound((c) => c.json({ error: 'Not Found' }, 404));
+  app.onError((error, c) =>
+    error instanceof HTTPException
+      ? c.json({ error: error.message }, error.status)
+      : c.json({ error: 'Internal Server Error' }, 500),
+  );
+  return app;
+}
+
+/** Hono keeps the body: the policy and the handler may both ask for it. */
+async function bodyOf(c: Context): Promise<Record<string, unknown>> {
+  try {
+    return { ...(await c.req.json<object | null>()) };
+  } catch {
+    throw new HTTPException(400, { message: 'Bad Request' });
+  }
+}
+
+/** One spelling for each account, or `ADA@example.com ` would get five attempts of its own. */
+function emailOf({ email }: Record<string, unknown>): string | undefined {
+  return typeof email === 'string' ? email.normalize('NFKC').trim().toLowerCase() : undefined;
+}
