@@ -248,7 +248,7 @@ describe('check', () => {
 
   it('asks a cost once per request, and takes 0 for a look', () => {
     const { limiter } = limiterWith();
-    const cost = vi.fn(() => 0);
+    const cost = vi.fn<() => number>(() => 0);
     expect(check(limiter, policyOf(5, { cost }))).toMatchObject({ allowed: true, binding: { remaining: 5 } });
     expect(cost).toHaveBeenCalledTimes(1);
   });
@@ -286,7 +286,7 @@ describe('check', () => {
   });
 
   it('survives listeners that throw', () => {
-    const onDecision = vi.fn(() => {
+    const onDecision = vi.fn<() => void>(() => {
       throw new Error('listener');
     });
     const limiter = createLimiter({
@@ -353,7 +353,7 @@ describe('a store that does not answer', () => {
       retryAfterMs: 1,
     };
     let up = false;
-    const store = storeOf(([charges = []] = [], given) => {
+    const store = storeOf(([charges = []], given) => {
       deadline = given;
       const answers = [charges.map(() => answer)];
       return up ? answers : new Promise<Answer[][]>((resolve) => void (answerLate = () => resolve(answers)));

@@ -7,11 +7,11 @@ import { read } from './presets.ts';
 const LIMIT: LimitOptions = { limit: 5, window: '1m' };
 
 function withPolicy(options: Record<string, unknown>): () => unknown {
-  return () => definePolicy({ name: 'p', limits: [LIMIT], ...options } as unknown as PolicyOptions);
+  return () => definePolicy({ name: 'p', limits: [LIMIT], ...options });
 }
 
 function withLimit(options: Record<string, unknown>): () => unknown {
-  return () => definePolicy({ name: 'p', limits: [{ ...LIMIT, ...options }] } as unknown as PolicyOptions);
+  return () => definePolicy({ name: 'p', limits: [{ ...LIMIT, ...options }] });
 }
 
 describe('definePolicy', () => {

@@ -64,8 +64,11 @@ describe('toReply', () => {
       outcome({ name: 'hidden', disclosed: false, remaining: 0 }),
     ];
     const headers = headersOf(decision(outcomes));
-    expect(parseList(headers['RateLimit-Policy'] ?? '').map(([name]) => name)).toEqual(['read-burst', 'read-day']);
-    expect(parseList(headers['RateLimit'] ?? '').map(([name, { size }]) => [name, size])).toEqual([
+    expect(parseList(headers['RateLimit-Policy'] ?? '').map((item) => String(item[0]))).toEqual([
+      'read-burst',
+      'read-day',
+    ]);
+    expect(parseList(headers['RateLimit'] ?? '').map((item) => [String(item[0]), item[1].size])).toEqual([
       ['read-burst', 2],
       ['read-day', 2],
     ]);
