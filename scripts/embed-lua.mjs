@@ -38,10 +38,13 @@ function script(source) {
 }
 
 function generate() {
-  const algorithms = luaFiles(join(root, 'algorithms')).flatMap(read);
-  const scripts = luaFiles(join(root, 'stores')).map((file) => {
+  // Every script begins with the algorithms and with what all scripts share.
+  const common = join(root, 'stores/common.lua');
+  const prologue = [...luaFiles(join(root, 'algorithms')), common].flatMap(read);
+  const files = luaFiles(join(root, 'stores')).filter((file) => file !== common);
+  const scripts = files.map((file) => {
     const name = file.slice(join(root, 'stores/').length, -'.lua'.length);
-    const source = [...algorithms, ...read(file)].join('\n');
+    const source = [...prologue, ...read(file)].join('\n');
     return `export const ${name.replaceAll('-', '_').toUpperCase()}: Script = ${script(source)};\n`;
   });
   return [

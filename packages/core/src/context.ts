@@ -12,6 +12,8 @@ export interface RequestContext<R = unknown> {
   readonly ip: string | undefined;
   /** The user that the framework authenticated: an id, or an object with an `id` or `sub`. */
   readonly user: unknown;
+  /** Calls the listener when the client goes away; returns how to stop that. Where missing, a waiting request is not cancelled. */
+  onDisconnect?(listener: () => void): () => void;
   /** The framework's own request, handed to resolvers as their first argument. */
   readonly raw: R;
 }
@@ -26,4 +28,19 @@ export function readHeader(
 ): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** The path of a request target, also of one in absolute form (`GET http://host/path`), which routers treat alike. */
+export function readPath(target: string): string {
+  return target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
+}
+
+/** Listens for the end of a Node response, for `RequestContext.onDisconnect`. Returns how to stop. */
+export function onClose(
+  res: { once(event: 'close', listener: () => void): unknown; off(event: 'close', listener: () => void): unknown },
+  listener: () => void,
+): () => void {
+  // The response and not the request, whose own 'close' only says that it was read; nor the socket, which many share.
+  res.once('close', listener);
+  return () => void res.off('close', listener);
 }

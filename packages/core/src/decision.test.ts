@@ -17,6 +17,7 @@ function outcome(name: string, facts: Partial<Outcome>): Outcome {
     nextMs: 1,
     resetMs: 1,
     retryAfterMs: 0,
+    delayMs: 0,
   };
   return { policy: read(), name, ...neutral, ...facts };
 }
@@ -62,6 +63,17 @@ describe('decide', () => {
       binding: undefined,
     });
     expect(decide([], [], identity, 'open')).toMatchObject({ allowed: true, retryAfterMs: 0 });
+  });
+
+  it('tells clients of the disclosed limit that binds, and of none while degraded', () => {
+    const outcomes = [outcome('site', { remaining: 1, disclosed: false }), outcome('own', { remaining: 9 })];
+    expect(decide([], outcomes, identity, 'store')).toMatchObject({
+      binding: { name: 'site' },
+      quota: { name: 'own' },
+    });
+    expect(decide([], outcomes, identity, 'local').quota).toBeUndefined();
+    const hushed = outcome('login', { policy: read({ disclose: 'retry-after' }) });
+    expect(decide([], [hushed], identity, 'store').quota).toBeUndefined();
   });
 
   it('binds nothing among nothing', () => {

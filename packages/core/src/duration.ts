@@ -16,6 +16,12 @@ export function toMs(option: string, value: unknown, minMs: number, maxMs: numbe
   return invalid(option, `a duration from ${minMs} ms to ${maxMs} ms, such as 60000, '10s' or '1m'`, value);
 }
 
+/** One spelling for each duration: `60s`, `60000` and `1m` are all `1m`. */
+export function formatDuration(ms: number): string {
+  const unit = (['d', 'h', 'm', 's'] as const).find((one) => ms % UNITS[one] === 0) ?? 'ms';
+  return `${ms / UNITS[unit]}${unit}`;
+}
+
 function parse(text: string): number {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
   return match === null ? Number.NaN : Number(match[1]) * UNITS[match[2] as Unit];

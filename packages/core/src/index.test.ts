@@ -13,9 +13,11 @@ it('exports exactly this', () => {
     'isPromise',
     'limiterOf',
     'memoryStore',
+    'onClose',
     'partition',
     'read',
     'readHeader',
+    'readPath',
     'toReply',
   ]);
   expect(Object.keys(redis)).toEqual(['redisStore']);

@@ -1,10 +1,10 @@
-export { readHeader, type RequestContext, type Resolver } from './context.ts';
+export { onClose, readHeader, readPath, type RequestContext, type Resolver } from './context.ts';
 export { checkOptions } from './options.ts';
 export type { Duration } from './duration.ts';
 export { ConfigError, type ConfigErrorCode, StoreError, type StoreErrorCode } from './errors.ts';
-export type { IdentifiedUser, Identity } from './identity/identity.ts';
+export type { Identified, IdentifiedUser, Identity } from './identity/identity.ts';
 export { type CustomPartition, type Partition, partition } from './identity/partition.ts';
-export type { AlgorithmName, Answer, DenialReason } from './algorithms/algorithm.ts';
+export type { AlgorithmName, Answer, DenialReason, Rule } from './algorithms/algorithm.ts';
 export type {
   Disclosure,
   FailureMode,
@@ -19,9 +19,9 @@ export { read, type ReadOptions } from './policy/presets.ts';
 export type { PolicySpec } from './policy/choose.ts';
 export type { Charge } from './policy/charge.ts';
 export type { Deadline } from './stores/deadline.ts';
-export type { Store, TakeRequest } from './stores/store.ts';
+export type { Adjustment, Store, Taken, TakeRequest } from './stores/store.ts';
 export { memoryStore, type MemoryStore, type MemoryStoreOptions } from './stores/memory-store.ts';
-export type { Decision, DecisionSource, Outcome } from './decision.ts';
+export type { Decision, DecisionSource, Outcome, Verdict } from './decision.ts';
 export { type DenialBody, type Reply, toReply } from './reply/reply.ts';
 export type { ExistingHeader } from './reply/headers.ts';
 export type { Warning, WarningCode } from './warnings.ts';

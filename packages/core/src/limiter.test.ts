@@ -10,7 +10,7 @@ import type { PolicyOptions } from './policy/policy.ts';
 import { read } from './policy/presets.ts';
 import type { Deadline } from './stores/deadline.ts';
 import { memoryStore } from './stores/memory-store.ts';
-import type { Store } from './stores/store.ts';
+import type { Store, Taken } from './stores/store.ts';
 import { createClock } from './testing/index.ts';
 import type { Warning } from './warnings.ts';
 
@@ -61,6 +61,10 @@ describe('createLimiter', () => {
 
   it('never repeats a pepper in an error', () => {
     expect(() => createLimiter({ pepper: 'short-secret' })).not.toThrow('short-secret');
+  });
+
+  it.each([false, []])('refuses %o, which would limit nothing', (spec) => {
+    expect(() => createLimiter().register(spec as never)).toThrow('policy must be at least one policy');
   });
 
   it.each([undefined, null, 5, 'read', {}, [{}], [undefined]])('refuses %o in place of a policy', (spec) => {
@@ -152,6 +156,9 @@ describe('check', () => {
       late: () => Promise.resolve({ id: 'late' }),
       unverified: () => ({ id: 'claimed', verified: false }),
       none: () => undefined,
+      plain: () => 'plain',
+      number: () => 7,
+      nothing: () => null,
       empty: () => ({ id: '' }),
       object: () => ({ id: {} }),
       throws: () => {
@@ -171,6 +178,9 @@ describe('check', () => {
       late: 'user 1',
       unverified: 'user 2',
       none: 'ip+ua 2',
+      plain: 'user 1',
+      number: 'user 1',
+      nothing: 'ip+ua 2',
       empty: 'ip+ua 2',
       object: 'ip+ua 2',
       throws: 'ip+ua 2',
@@ -285,6 +295,53 @@ describe('check', () => {
     expect(warnings.map(({ code }) => code)).toEqual(['client-address-unknown']);
   });
 
+  it('survives listeners that throw or reject', async () => {
+    const rejecting = async (): Promise<void> => {
+      throw new Error('listener');
+    };
+    const limiter = createLimiter({ onDecision: rejecting, onWarning: rejecting });
+    expect(check(limiter, policyOf(5), { ip: 'garbage' })).toMatchObject({ allowed: true });
+    // An unhandled rejection would fail the run.
+    await new Promise((resolve) => setImmediate(resolve));
+  });
+
+  it('survives facts that are not what they should be', async () => {
+    const odd: unknown[] = [null, 5, {}, [], Promise.resolve('1.2.3.4'), 'x'.repeat(10_000)];
+    const { limiter } = limiterWith();
+    for (const ip of odd)
+      expect(check(limiter, policyOf(100), { ip: ip as string }).identity.token).toMatch(/^unknown,/);
+    const throwing = {
+      get ip(): string {
+        throw new Error('no');
+      },
+      get user(): unknown {
+        throw new Error('no');
+      },
+    };
+    const ctx: RequestContext = Object.defineProperties(contextOf(), Object.getOwnPropertyDescriptors(throwing));
+    expect(await limiter.check(ctx, policyOf(100))).toMatchObject({ allowed: true, identity: { kind: 'ip+ua' } });
+    const user = {
+      get id(): string {
+        throw new Error('no');
+      },
+    };
+    expect(check(limiter, policyOf(100), { user })).toMatchObject({ identity: { kind: 'ip+ua' } });
+  });
+
+  it('an unusable cost of one caller does not use up what others share', () => {
+    const { limiter } = limiterWith();
+    const policy = policyOf(5, { cost: (_, ctx) => (ctx.header('x-api-key') === 'evil' ? Number.NaN : 1) });
+    const as = (key: string) => check(limiter, policy, { headers: { 'x-api-key': key } }).allowed;
+    expect([as('evil'), as('evil'), as('good-1'), as('good-2')]).toEqual([true, false, true, true]);
+  });
+
+  it('forgets policies that are made for one request', () => {
+    const { limiter, warnings } = limiterWith();
+    for (let i = 0; i < 3; i++) expect(check(limiter, () => policyOf(5 + i))).toMatchObject({ allowed: true });
+    // Different limits under one name are worth a warning, not a failed request.
+    expect(warnings.map(({ code }) => code)).toEqual(['policy-name-conflict']);
+  });
+
   it('survives listeners that throw', () => {
     const onDecision = vi.fn<() => void>(() => {
       throw new Error('listener');
@@ -304,7 +361,7 @@ describe('a store that does not answer', () => {
   const never = (): Promise<never> => new Promise(() => {});
 
   function storeOf(take: Store['take'], deadlineMs = 20): Store {
-    return { name: 'test', deadlineMs, take };
+    return { name: 'test', deadlineMs, take, peek: () => [], adjust: () => [] };
   }
 
   it.each([
@@ -331,6 +388,34 @@ describe('a store that does not answer', () => {
     expect(warnings.map(({ code }) => code)).toEqual(['store-degraded']);
   });
 
+  it('a policy that does not apply to the request has no say', async () => {
+    const { limiter } = limiterWith({ store: storeOf(never, 1) });
+    const perUser = policyOf(1, {
+      name: 'u',
+      limits: [{ limit: 1, window: '1m', per: 'user' }],
+      onStoreFailure: 'closed',
+    });
+    expect(await limiter.check(contextOf(), [policyOf(8), perUser])).toMatchObject({ allowed: true, source: 'local' });
+    expect(await limiter.check(contextOf({ user: 'bob' }), [policyOf(8), perUser])).toMatchObject({ source: 'closed' });
+  });
+
+  it('a cost that fits the limit fits its local share', async () => {
+    const { limiter } = limiterWith({ store: storeOf(never, 1) });
+    const policy = policyOf(20, { cost: () => 10 });
+    expect(await limiter.check(contextOf(), policy)).toMatchObject({ allowed: true, source: 'local' });
+    expect(await limiter.check(contextOf(), policy)).toMatchObject({
+      allowed: false,
+      binding: { reason: 'exhausted' },
+    });
+  });
+
+  it.each([undefined, null, [], [{}], [{ answers: [] }], 'junk', 5])('that answers %o has failed', async (junk) => {
+    for (const answer of [junk, Promise.resolve(junk)]) {
+      const { limiter } = limiterWith({ store: storeOf(() => answer as never) });
+      expect(await limiter.check(contextOf(), policyOf(8))).toMatchObject({ source: 'local' });
+    }
+  });
+
   it('decides together what fails differently: closed refuses and charges nothing, open adds nothing', async () => {
     const { limiter } = limiterWith({ store: storeOf(never, 1) });
     const local = policyOf(4, { name: 'local' });
@@ -343,7 +428,7 @@ describe('a store that does not answer', () => {
 
   it('reports the outage and the recovery once each, and ignores what comes late', async () => {
     let deadline: Deadline | undefined;
-    let answerLate: (answers: Answer[][]) => void = () => {};
+    let answerLate: (answers: Taken[]) => void = () => {};
     const answer: Answer = {
       allowed: false,
       reason: 'exhausted',
@@ -351,12 +436,13 @@ describe('a store that does not answer', () => {
       nextMs: 1,
       resetMs: 1,
       retryAfterMs: 1,
+      delayMs: 0,
     };
     let up = false;
     const store = storeOf(([charges = []], given) => {
       deadline = given;
-      const answers = [charges.map(() => answer)];
-      return up ? answers : new Promise<Answer[][]>((resolve) => void (answerLate = () => resolve(answers)));
+      const answers: Taken[] = [{ answers: charges.map(() => answer), at: charges.map(() => 0) }];
+      return up ? answers : new Promise<Taken[]>((resolve) => void (answerLate = () => resolve(answers)));
     });
     const { limiter, warnings } = limiterWith({ store });
     for (let i = 0; i < 3; i++)
@@ -365,11 +451,210 @@ describe('a store that does not answer', () => {
     answerLate([]);
     up = true;
     expect(check(limiter, policyOf(100))).toMatchObject({ source: 'store', allowed: false });
+    // Recovered is what has answered for a second: a store that flaps is one outage.
+    expect(warnings.map(({ code }) => code)).toEqual(['store-degraded']);
+    const later = performance.now() + 1000;
+    vi.spyOn(performance, 'now').mockReturnValue(later);
+    for (let i = 0; i < 3; i++) check(limiter, policyOf(100));
     expect(warnings.map(({ code }) => code)).toEqual(['store-degraded', 'store-recovered']);
   });
 
   it("a shorter deadline of the limiter wins over the store's own", async () => {
     const { limiter } = limiterWith({ store: storeOf(never, 60_000), deadline: '5ms' });
     expect(await limiter.check(contextOf(), policyOf(100))).toMatchObject({ source: 'local' });
+  });
+});
+
+describe('what was charged', () => {
+  const tokens = (options: Partial<PolicyOptions> = {}) =>
+    definePolicy({ name: 'tokens', limits: [{ limit: 100, window: '1m', per: 'ip' }], cost: 40, ...options });
+  const left = (limiter: Limiter, policy = tokens()): unknown =>
+    (limiter.peek(contextOf(), policy) as Decision).quota?.remaining;
+
+  it('is given back once, however often it is asked for', () => {
+    const { limiter } = limiterWith();
+    const decision = check(limiter, tokens());
+    expect(left(limiter)).toBe(60);
+    expect([decision.refund(), decision.refund(), decision.settle(0), decision.settle(100)]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(left(limiter)).toBe(100);
+  });
+
+  it('is settled: the difference is given back, or charged as debt', () => {
+    const { limiter } = limiterWith();
+    expect(check(limiter, tokens()).settle(15)).toBe(true);
+    expect(left(limiter)).toBe(85);
+    expect(check(limiter, tokens()).settle(90)).toBe(true);
+    expect(limiter.peek(contextOf(), tokens())).toMatchObject({ allowed: false, binding: { remaining: 0 } });
+  });
+
+  it("is settled only where the cost is the policy's", () => {
+    const { limiter } = limiterWith();
+    const limits = [
+      { limit: 100, window: '1m', per: 'ip', name: 'tokens' },
+      { limit: 10, window: '1m', per: 'ip', name: 'requests', cost: 1 },
+    ] as const;
+    check(limiter, tokens({ limits })).settle(100);
+    const { outcomes } = limiter.peek(contextOf(), tokens({ limits })) as Decision;
+    expect(outcomes.map(({ name, remaining }) => [name, remaining])).toEqual([
+      ['tokens-tokens', 0],
+      ['tokens-requests', 9],
+    ]);
+  });
+
+  it('stays reserved when it is settled with no number', () => {
+    const { limiter } = limiterWith();
+    const decision = check(limiter, tokens());
+    for (const actual of [Number.NaN, -1, 1.5, Infinity, '5', undefined])
+      expect(decision.settle(actual as number)).toBe(false);
+    expect(left(limiter)).toBe(60);
+    expect(decision.settle(10)).toBe(true);
+  });
+
+  it('is nothing when the request was denied', () => {
+    const { limiter } = limiterWith();
+    check(limiter, tokens({ cost: 90 }));
+    const denied = check(limiter, tokens());
+    expect(denied.allowed).toBe(false);
+    expect([denied.refund(), denied.settle(0)]).toEqual([false, false]);
+    expect(left(limiter)).toBe(10);
+  });
+
+  it('is nothing any more once its window has passed', () => {
+    const clock = createClock();
+    const limiter = createLimiter({ store: memoryStore({ now: clock }) });
+    const decision = check(limiter, tokens());
+    clock.advance(120_000);
+    check(limiter, tokens());
+    expect(decision.refund()).toBe(false);
+    expect(left(limiter)).toBe(60);
+  });
+
+  it('is given back to the store that charged it, also to the local one', async () => {
+    let up = false;
+    const memory = memoryStore({ now: createClock() });
+    const store: Store = {
+      ...memory,
+      take: (requests) => (up ? memory.take(requests) : Promise.reject(new StoreError('failed', 'no'))),
+      peek: (request) => (up ? memory.peek(request) : Promise.reject(new StoreError('failed', 'no'))),
+    };
+    const { limiter } = limiterWith({ store });
+    const local = await limiter.check(contextOf(), tokens());
+    expect(local).toMatchObject({ source: 'local', binding: { limit: 40, remaining: 0 } });
+    up = true;
+    check(limiter, tokens());
+    expect(local?.refund()).toBe(true);
+    expect(left(limiter)).toBe(60);
+    up = false;
+    expect(await limiter.peek(contextOf(), tokens())).toMatchObject({ source: 'local', binding: { remaining: 40 } });
+  });
+
+  it('a refund never fails and is never retried', async () => {
+    const memory = memoryStore({ now: createClock() });
+    const adjust = vi.fn<Store['adjust']>(() => Promise.reject(new StoreError('failed', 'no')));
+    const { limiter } = limiterWith({ store: { ...memory, take: memory.take, adjust } });
+    const decision = check(limiter, tokens());
+    expect(await decision.refund()).toBe(false);
+    expect(await decision.refund()).toBe(false);
+    expect(adjust).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('peek, reset, block, unblock', () => {
+  it('peek changes nothing, and does not count as having been asked', () => {
+    const { limiter } = limiterWith();
+    const [policy, raw] = [policyOf(2), {}];
+    for (let i = 0; i < 10; i++)
+      expect(limiter.peek(contextOf({ raw }), policy)).toMatchObject({ allowed: true, binding: { remaining: 2 } });
+    expect(check(limiter, policy, { raw })).toMatchObject({ binding: { remaining: 1 } });
+    expect(limiter.peek(contextOf(), () => false)).toBeUndefined();
+  });
+
+  it('reset forgets the caller, and leaves what is shared with others', () => {
+    const { limiter } = limiterWith();
+    const policy = policyOf(2, {
+      backstop: 2,
+      limits: [
+        { limit: 2, window: '1m' },
+        { limit: 3, window: '1m', per: 'global', name: 'all' },
+      ],
+    });
+    const passes = () => check(limiter, policy).allowed;
+    expect([passes(), passes(), passes()]).toEqual([true, true, false]);
+    expect(limiter.reset(contextOf(), policy)).toBe(true);
+    // One more by the limit on everybody, which was not the caller's to reset.
+    expect([passes(), passes()]).toEqual([true, false]);
+    expect(limiter.reset(contextOf({ ip: '203.0.113.99' }), policy)).toBe(false);
+  });
+
+  it('block bars the caller and nobody else; unblock ends it', () => {
+    const { limiter } = limiterWith();
+    const policy = policyOf(5);
+    expect(limiter.block(contextOf(), policy, '15m')).toBe(true);
+    expect(check(limiter, policy)).toMatchObject({
+      allowed: false,
+      retryAfterMs: 900_000,
+      binding: { reason: 'blocked' },
+    });
+    expect(check(limiter, policy, { ip: '203.0.113.8' }).allowed).toBe(true);
+    expect(limiter.unblock(contextOf(), policy)).toBe(true);
+    expect(limiter.unblock(contextOf(), policy)).toBe(false);
+    expect(check(limiter, policy)).toMatchObject({ allowed: true, binding: { remaining: 4 } });
+    for (const duration of [0, -1, '32d', 'soon'])
+      expect(() => limiter.block(contextOf(), policy, duration as number)).toThrow('block must be a duration');
+  });
+
+  it("fail with the store's error, so that nobody believes a lock-out that did not happen", async () => {
+    const store: Store = { ...memoryStore(), adjust: () => Promise.reject(new StoreError('unavailable', 'gone')) };
+    const { limiter } = limiterWith({ store });
+    await expect(limiter.block(contextOf(), policyOf(5), '1m')).rejects.toThrow('gone');
+    await expect(limiter.reset(contextOf(), policyOf(5))).rejects.toThrow('gone');
+  });
+});
+
+describe('a leaky bucket that shapes', () => {
+  const shaping = (options: Partial<PolicyOptions> = {}) =>
+    definePolicy({
+      name: 's',
+      limits: [{ algorithm: 'leaky-bucket', limit: 20, window: '1s', shape: { maxDelay: 120 }, per: 'ip' }],
+      ...options,
+    });
+
+  it("answers when it is the request's turn, never before, and denies at once what would wait too long", async () => {
+    const { limiter } = limiterWith({ store: memoryStore() });
+    const start = performance.now();
+    const answered = async () => ({
+      decision: await limiter.check(contextOf(), shaping()),
+      at: performance.now() - start,
+    });
+    const all = await Promise.all([answered(), answered(), answered(), answered()]);
+    expect(all.map(({ decision }) => decision?.allowed)).toEqual([true, true, true, false]);
+    const delays = all.map(({ decision }) => decision?.delayMs ?? 0);
+    expect(delays[0]).toBe(0);
+    expect(all.filter(({ at }, i) => at < (delays[i] as number))).toEqual([]);
+  });
+
+  it('is cancelled when the client goes away, and keeps its slot', async () => {
+    const { limiter } = limiterWith({ store: memoryStore() });
+    let leave: () => void = () => {};
+    let listening = 0;
+    const ctx: RequestContext = {
+      ...contextOf(),
+      onDisconnect(listener) {
+        leave = listener;
+        listening++;
+        return () => void listening--;
+      },
+    };
+    check(limiter, shaping());
+    const waiting = limiter.check(ctx, shaping());
+    leave();
+    expect(await waiting).toMatchObject({ allowed: false, cancelled: true });
+    expect(listening).toBe(0);
+    expect(limiter.peek(contextOf(), shaping())).toMatchObject({ delayMs: expect.closeTo(100, -1) as number });
   });
 });

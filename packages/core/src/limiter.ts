@@ -1,19 +1,20 @@
 import type { RequestContext, Resolver } from './context.ts';
-import { decide, type Decision, toOutcomes } from './decision.ts';
-import { type Duration, toMs } from './duration.ts';
+import type { Decision, Verdict } from './decision.ts';
+import { type Duration, MAX_WINDOW_MS, toMs } from './duration.ts';
 import { createAddressParser, UNKNOWN_ADDRESS } from './identity/client-ip.ts';
 import { createHasher } from './identity/hash.ts';
-import { type Caller, createCallerResolver, type IdentifiedUser } from './identity/identity.ts';
+import { type Caller, createCallerResolver, type Identified } from './identity/identity.ts';
 import { andThen, isPromise, mapInOrder, type MaybePromise } from './maybe.ts';
 import { checkFunction, checkOptions, invalid } from './options.ts';
 import { type PolicyCharges, toCharges } from './policy/charge.ts';
 import { choosePolicies, declaredPolicies, isPreflight, type PolicySpec } from './policy/choose.ts';
 import type { Policy } from './policy/policy.ts';
 import { createRegistry } from './policy/registry.ts';
-import { createFallback } from './resilience/fallback.ts';
+import { createDecider } from './resilience/decider.ts';
+import { waitForTurn } from './resilience/shaping.ts';
 import { Deadline } from './stores/deadline.ts';
 import { memoryStore } from './stores/memory-store.ts';
-import type { Store } from './stores/store.ts';
+import type { Adjustment, Store } from './stores/store.ts';
 import { createTelemetry, type Listeners } from './telemetry.ts';
 
 export interface LimiterOptions<R = unknown> extends Listeners {
@@ -22,7 +23,7 @@ export interface LimiterOptions<R = unknown> extends Listeners {
   /** How long a decision may wait for the store, 1 ms to 10 s. Default: the store's own, 100 ms for Redis. */
   readonly deadline?: Duration;
   /** Who is calling, where the framework does not know. Undefined or an error: the next link of the chain. */
-  readonly identify?: Resolver<R, IdentifiedUser | undefined>;
+  readonly identify?: Resolver<R, Identified>;
   /** Keys the hashes of API keys, user agents and names; at least 16 characters. Default: plain hashes. */
   readonly pepper?: string;
 }
@@ -36,20 +37,32 @@ export interface Limiter {
   register<R>(spec: PolicySpec<R>): void;
   /**
    * Decides a request, at once or within the deadline; undefined when nothing is counted for it. A policy is charged
-   * once per request, however often it is asked for. Fails only if a chooser of policies does.
+   * once per request, however often it is asked for. Where a leaky bucket shapes, the answer comes when it is the
+   * request's turn; resolvers of the application are waited for. Fails only if a chooser of policies does.
    */
   check<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Decision | undefined>;
-  /** Resolves when the store can decide, rejects when it cannot be reached. */
+  /** What `check` would answer, charging nothing; limits that would pass report their quota as it is. */
+  peek<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Verdict | undefined>;
+  /** Forgets what was counted for this caller, its blocks included. Backstops and `global` limits stay. @throws StoreError */
+  reset<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<boolean>;
+  /** Bars this caller for a time, 1 ms to 31 days, whatever its quota. @throws StoreError, ConfigError */
+  block<R>(ctx: RequestContext<R>, spec: PolicySpec<R>, duration: Duration): MaybePromise<boolean>;
+  /** Ends a block of this caller; tells whether there was one. @throws StoreError */
+  unblock<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<boolean>;
+  /** Resolves when the store can decide; rejects when it cannot be reached, or not within 5 s. */
   ready(): Promise<void>;
   /** Ends the connection that the store made. Idempotent. */
   close(): Promise<void>;
 }
 
+/** How long `ready` waits: a server may accept the connection and stay silent. */
+const READY_MS = 5000;
+
 /** @throws ConfigError when an option is unknown or out of range */
 export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Limiter {
   checkOptions('limiter', options, ['store', 'deadline', 'identify', 'pepper', 'onDecision', 'onWarning']);
   const { store = memoryStore(), deadline = store.deadlineMs, pepper } = options;
-  const identify = options.identify as Resolver<never, IdentifiedUser | undefined> | undefined;
+  const identify = options.identify as Resolver<never, Identified> | undefined;
   if (typeof store?.take !== 'function')
     invalid('limiter.store', 'a store such as memoryStore() or redisStore(url)', store);
   const deadlineMs = toMs('limiter.deadline', deadline, 1, 10_000);
@@ -65,10 +78,11 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   const hash = createHasher(pepper);
   const toCaller = createCallerResolver(hash, createAddressParser());
   const registry = createRegistry();
-  const { decided: tellDecided, warn, report } = createTelemetry(options);
-  const fallBack = createFallback();
+  const telemetry = createTelemetry(options);
+  const { warn } = telemetry;
+  store.listen?.(telemetry.report);
+  const decider = createDecider(store, deadlineMs, telemetry.report);
   const charged = new WeakMap<object, Set<Policy<never>>>();
-  let degraded = false;
 
   return {
     store,
@@ -79,7 +93,12 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
         andThen(due(chosen, ctx), (policies) => (policies.length === 0 ? undefined : decideRequest(ctx, policies))),
       );
     },
-    ready: async () => store.ready?.(),
+    peek: (ctx, spec) =>
+      onCharges(ctx, spec, (asked, { identity }) => (isEmpty(asked) ? undefined : decider.peek(asked, identity))),
+    reset: (ctx, spec) => adjustEach(ctx, spec, 'reset', 0),
+    block: (ctx, spec, duration) => adjustEach(ctx, spec, 'block', toMs('block', duration, 1, MAX_WINDOW_MS)),
+    unblock: (ctx, spec) => adjustEach(ctx, spec, 'unblock', 0),
+    ready: async () => new Deadline(READY_MS).race(Promise.resolve(store.ready?.())),
     close: async () => store.close?.(),
   };
 
@@ -89,7 +108,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     const fresh: Policy<T>[] = [];
     for (const policy of policies) {
       if (before.has(policy)) continue;
-      registry.add(policy);
+      meet(policy);
       before.add(policy);
       fresh.push(policy);
     }
@@ -100,6 +119,15 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     );
   }
 
+  /** A policy that only a request brings up is not worth failing that request: its limits count as they are. */
+  function meet(policy: Policy<never>): void {
+    try {
+      registry.add(policy);
+    } catch (error) {
+      warn('policy-name-conflict', (error as Error).message);
+    }
+  }
+
   function chargesOf(request: unknown): Set<Policy<never>> {
     if (typeof request !== 'object' || request === null) return new Set();
     let policies = charged.get(request);
@@ -107,13 +135,40 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     return policies;
   }
 
-  /** identity → charges → store → decision */
+  /** identity → charges → store → decision → turn */
   function decideRequest<T>(
     ctx: RequestContext<T>,
     policies: readonly Policy<T>[],
   ): MaybePromise<Decision | undefined> {
-    const identified =
-      identify === undefined ? undefined : ask(identify as Resolver<T, IdentifiedUser | undefined>, ctx, 'identify');
+    return resolve(ctx, policies, (asked, { identity }) => {
+      if (isEmpty(asked)) return undefined;
+      return andThen(decider.take(asked, identity), (decision) => {
+        telemetry.decided(decision, ctx);
+        if (decision.delayMs === 0) return decision;
+        return waitForTurn(decision.delayMs, ctx.onDisconnect?.bind(ctx)).then((came) =>
+          came ? decision : { ...decision, allowed: false, cancelled: true },
+        );
+      });
+    });
+  }
+
+  function onCharges<T, A>(
+    ctx: RequestContext<T>,
+    spec: PolicySpec<T>,
+    work: (asked: readonly PolicyCharges[], caller: Caller) => MaybePromise<A>,
+  ): MaybePromise<A> {
+    return andThen(choosePolicies(spec, ctx), (policies) => {
+      for (const policy of policies) meet(policy);
+      return resolve(ctx, policies, work);
+    });
+  }
+
+  function resolve<T, A>(
+    ctx: RequestContext<T>,
+    policies: readonly Policy<T>[],
+    work: (asked: readonly PolicyCharges[], caller: Caller) => MaybePromise<A>,
+  ): MaybePromise<A> {
+    const identified = identify === undefined ? undefined : ask(identify as Resolver<T, Identified>, ctx, 'identify');
     return andThen(identified, (user) => {
       const caller = toCaller(ctx, user);
       if (caller.address === UNKNOWN_ADDRESS) {
@@ -121,55 +176,26 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
       }
       return andThen(
         mapInOrder(policies, (policy) => toCharges(policy, ctx, caller, hash, warn)),
-        (asked) => andThen(answer(asked, caller), (decision) => tell(decision, ctx)),
+        (asked) => work(asked, caller),
       );
     });
   }
 
-  function answer(asked: readonly PolicyCharges[], caller: Caller): MaybePromise<Decision | undefined> {
-    const charges = asked.length === 1 ? (asked[0] as PolicyCharges).charges : asked.flatMap((one) => one.charges);
-    if (charges.length === 0) return undefined;
-    try {
-      const patience = new Deadline(deadlineMs);
-      const answers = store.take([charges], patience);
-      if (!isPromise(answers)) return decided(asked, answers, caller);
-      return patience.race(answers).then(
-        (late) => decided(asked, late, caller),
-        (error: unknown) => degrade(asked, error, caller),
-      );
-    } catch (error) {
-      return degrade(asked, error, caller);
-    }
-  }
-
-  function decided(
-    asked: readonly PolicyCharges[],
-    answers: Awaited<ReturnType<Store['take']>>,
-    caller: Caller,
-  ): Decision {
-    if (degraded) {
-      degraded = false;
-      report('store-recovered', `The ${store.name} store decides again.`);
-    }
-    const policies = asked.map(({ policy }) => policy);
-    return decide(policies, toOutcomes(asked, answers[0] ?? [], 'rule'), caller.identity, 'store');
-  }
-
-  function degrade(asked: readonly PolicyCharges[], error: unknown, caller: Caller): Decision {
-    if (!degraded) {
-      degraded = true;
-      const why = error instanceof Error ? error.message : String(error);
-      report(
-        'store-degraded',
-        `The ${store.name} store cannot decide: ${why} Policies answer by their onStoreFailure.`,
-      );
-    }
-    return fallBack(asked, caller.identity);
-  }
-
-  function tell(decision: Decision | undefined, ctx: RequestContext): Decision | undefined {
-    if (decision !== undefined) tellDecided(decision, ctx);
-    return decision;
+  /** Changes the counters that are this caller's own: what others share is not the caller's to reset or to block. */
+  function adjustEach<T>(
+    ctx: RequestContext<T>,
+    spec: PolicySpec<T>,
+    kind: Adjustment['kind'],
+    units: number,
+  ): MaybePromise<boolean> {
+    return onCharges(ctx, spec, (asked) => {
+      const own = asked
+        .flatMap(({ charges }) => charges)
+        .filter(({ isBackstop, rule }) => !isBackstop && rule.disclosed);
+      if (own.length === 0) return false;
+      const adjustments = own.map((charge): Adjustment => ({ kind, charge, units, at: 0 }));
+      return andThen(decider.adjust(adjustments), (changed) => changed.includes(true));
+    });
   }
 
   /** A resolver of the application that fails answers nothing, and says so once. */
@@ -185,4 +211,8 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
       return failed(error);
     }
   }
+}
+
+function isEmpty(asked: readonly PolicyCharges[]): boolean {
+  return asked.every(({ charges }) => charges.length === 0);
 }

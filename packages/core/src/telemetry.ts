@@ -1,13 +1,14 @@
 import type { RequestContext } from './context.ts';
+import { isPromise } from './maybe.ts';
 import type { Decision } from './decision.ts';
-import { type Warning, type WarningCode, warnOnce } from './warnings.ts';
+import { print, type Warning, type WarningCode } from './warnings.ts';
 
-/** Told what the limiter does. A listener that throws can never break a decision. */
+/** Told what the limiter does. A listener that throws or rejects can never break a decision. */
 export interface Listeners {
   /** Every decision, allowed or denied. */
-  readonly onDecision?: (decision: Decision, ctx: RequestContext) => void;
-  /** Something an operator should know; once per code and limiter. Default: printed, once per process. */
-  readonly onWarning?: (warning: Warning) => void;
+  readonly onDecision?: (decision: Decision, ctx: RequestContext) => unknown;
+  /** Something an operator should know: changes of state each time, everything else once. Default: printed. */
+  readonly onWarning?: (warning: Warning) => unknown;
 }
 
 export interface Telemetry {
@@ -21,7 +22,7 @@ export interface Telemetry {
 export function createTelemetry({ onDecision, onWarning }: Listeners): Telemetry {
   const said = new Set<WarningCode>();
   const report = (code: WarningCode, message: string): void => {
-    if (onWarning === undefined) warnOnce(code, message);
+    if (onWarning === undefined) print({ code, message });
     else safely(() => onWarning({ code, message }));
   };
   return {
@@ -37,10 +38,12 @@ export function createTelemetry({ onDecision, onWarning }: Listeners): Telemetry
   };
 }
 
-function safely(tell: () => void): void {
+/** What a listener does wrong, now or later, is its own fault and no reason to fail a request. */
+function safely(tell: () => unknown): void {
   try {
-    tell();
+    const told = tell();
+    if (isPromise(told)) told.then(undefined, () => {});
   } catch {
-    // The listener's own fault, and no reason to fail a request.
+    // As above.
   }
 }

@@ -5,6 +5,7 @@ export type WarningCode =
   | 'store-degraded'
   | 'store-recovered'
   | 'store-connection'
+  | 'policy-name-conflict'
   | 'partition-unresolved'
   | 'cost-unusable'
   | 'client-address-unknown'
@@ -24,10 +25,30 @@ export function warnOnce(code: WarningCode, sentence: string): void {
   const said = (host[SAID] ??= new Set());
   if (said.has(code)) return;
   said.add(code);
-  // oxlint-disable-next-line no-console -- where nobody listens, an operator still has to hear of it
-  console.warn(toText({ code, message: sentence }));
+  print({ code, message: sentence });
 }
 
-export function toText({ code, message }: Warning): string {
-  return `[tollgate] ${message} (docs/errors.md#${code})`;
+export function print({ code, message }: Warning): void {
+  // oxlint-disable-next-line no-console -- where nobody listens, an operator still has to hear of it
+  console.warn(`[tollgate] ${message} (docs/errors.md#${code})`);
+}
+
+/** Is told of a warning. */
+export type WarningListener = (code: WarningCode, sentence: string) => void;
+
+/** What a store has to say goes to the limiters that use it, or is printed while there is none. It says each thing once. */
+export interface Warner {
+  readonly warn: WarningListener;
+  readonly listen: (listener: WarningListener) => void;
+}
+
+export function createWarner(): Warner {
+  const listeners: WarningListener[] = [];
+  return {
+    warn(code, sentence) {
+      if (listeners.length === 0) print({ code, message: sentence });
+      for (const listener of listeners) listener(code, sentence);
+    },
+    listen: (listener) => void listeners.push(listener),
+  };
 }

@@ -9,6 +9,8 @@ export interface Charge extends Place {
   readonly rule: QuotaRule;
   readonly localRule: QuotaRule;
   readonly cost: number;
+  readonly ownCost: boolean;
+  readonly isBackstop: boolean;
 }
 
 /** One policy of one request, resolved. */
@@ -31,7 +33,7 @@ export function toCharges<R>(
   // One resolver, one call per request, however many limits share its cost.
   let known: Map<Resolver<R, number>, MaybePromise<number | undefined>> | undefined;
   const costOf = (limit: Limit<R>): MaybePromise<number> => {
-    const { cost, rule } = limit;
+    const { cost, wholeCost } = limit;
     if (typeof cost === 'number') return cost;
     known ??= new Map();
     if (!known.has(cost)) known.set(cost, resolveCost(cost, ctx));
@@ -42,7 +44,7 @@ export function toCharges<R>(
         `The cost of policy "${policy.name}" was not a whole number from 0: the request costs the whole limit.`,
       );
       // Never a free pass: NaN, a negative number or an error may be what an attacker provokes.
-      return Math.max(1, rule.limit);
+      return wholeCost;
     });
   };
   const toCharge = (limit: Limit<R>): MaybePromise<Charge | Dropped | undefined> => {
@@ -89,7 +91,9 @@ interface Dropped {
 
 function chargeOf<R>(limit: Limit<R>, place: Place | Unresolved, cost: number): Charge | Dropped {
   if (!('partition' in place)) return { limit, cost, ...place };
-  return { rule: limit.rule, localRule: limit.localRule, partition: place.partition, tag: place.tag, cost };
+  const { rule, localRule, ownCost, backstopOf } = limit;
+  const { partition, tag } = place;
+  return { rule, localRule, partition, tag, cost, ownCost, isBackstop: backstopOf !== undefined };
 }
 
 /** A backstop bounds what the client controls: nothing is to bound for a verified user. */

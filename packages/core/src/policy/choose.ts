@@ -18,7 +18,10 @@ export function choosePolicies<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): 
 
 /** The policies that are known before any request; a chooser's come with the requests. */
 export function declaredPolicies<R>(spec: PolicySpec<R>): readonly Policy<R>[] {
-  return typeof spec === 'function' ? [] : listPolicies(spec);
+  if (typeof spec === 'function') return [];
+  if ((spec as unknown) === false || (Array.isArray(spec) && spec.length === 0))
+    invalid('policy', 'at least one policy', spec);
+  return listPolicies(spec);
 }
 
 function listPolicies<R>(chosen: Chosen<R>): readonly Policy<R>[] {

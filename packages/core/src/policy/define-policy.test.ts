@@ -51,15 +51,67 @@ describe('definePolicy', () => {
   });
 
   it.each([
-    [{ algorithm: 'guess' }, `policy.limits[0].algorithm must be one of 'sliding-window'; received "guess"`],
+    [
+      { algorithm: 'guess' },
+      `policy.limits[0].algorithm must be one of 'sliding-window', 'token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-log'; received "guess"`,
+    ],
     [{ per: 'session' }, 'policy.limits[0].per must be one of identity, ip, user, apiKey, route, global'],
     [{ per: [] }, 'policy.limits[0].per must be'],
     [{ per: ['ip', 'nobody'] }, 'received "nobody"'],
     [{ per: { name: 'a b', resolve: () => 'x' } }, 'partition.name must be'],
     [{ name: 'a:b' }, 'policy.limits[0].name must be'],
     [{ windowMs: 5 }, 'policy.limits[0] has no option "windowMs"'],
+    [{ burst: 5 }, 'policy.limits[0].burst must be left out for sliding-window; received 5'],
+    [{ algorithm: 'fixed-window', burst: 5 }, 'policy.limits[0].burst must be left out for fixed-window'],
+    [
+      { algorithm: 'token-bucket', burst: 0 },
+      'policy.limits[0].burst must be an integer from 1 to 150119987579; received 0',
+    ],
+    [{ algorithm: 'token-bucket', burst: 1.5 }, 'policy.limits[0].burst must be'],
+    [{ algorithm: 'token-bucket', burst: 2 ** 40, window: '1d' }, 'policy.limits[0].burst must be'],
+    [
+      { algorithm: 'token-bucket', burst: 5, cost: 6 },
+      'policy.limits[0].cost must be an integer from 0 to 5; received 6',
+    ],
+    [
+      { algorithm: 'leaky-bucket', burst: 2, cost: 3 },
+      'policy.limits[0].cost must be an integer from 0 to 2; received 3',
+    ],
+    [
+      { algorithm: 'sliding-log', limit: 10_001 },
+      'policy.limits[0].limit must be an integer from 0 to 10000; received 10001',
+    ],
+    [{ shape: { maxDelay: '1s' } }, 'policy.limits[0].shape must be left out for sliding-window'],
+    [
+      { algorithm: 'leaky-bucket', shape: {} },
+      'policy.limits[0].shape.maxDelay must be a duration from 0 ms to 60000 ms',
+    ],
+    [{ algorithm: 'leaky-bucket', shape: { maxDelay: '2m' } }, 'policy.limits[0].shape.maxDelay must be'],
+    [{ algorithm: 'leaky-bucket', shape: { delay: 1 } }, 'policy.limits[0].shape has no option "delay"'],
+    [{ algorithm: 'leaky-bucket', shape: true }, 'policy.limits[0].shape must be an object; received true'],
+    [
+      { algorithm: 'leaky-bucket', limit: 2 ** 40, window: 1, shape: { maxDelay: '1m' } },
+      'policy.limits[0].limit must be',
+    ],
+    [{ block: 0 }, 'policy.limits[0].block must be a duration from 1 ms'],
+    [{ block: '32d' }, 'policy.limits[0].block must be a duration'],
   ])('refuses a limit with %o', (options, message) => {
     expect(withLimit(options)).toThrow(message);
+  });
+
+  it('names a limit alike however its window is spelt, or a new spelling would be a second budget', () => {
+    const paths = ['60s', 60_000, '1m'].map(
+      (window) => definePolicy({ name: 'p', limits: [{ ...LIMIT, window: window as '1m' }] }).limits[0]?.rule.path,
+    );
+    expect(new Set(paths)).toEqual(new Set(['p:identity-1m:sw60000']));
+  });
+
+  it('takes at most 16 limits, and lets nobody take one out', () => {
+    const limits = Array.from({ length: 17 }, (_, i) => ({ ...LIMIT, name: `l${i}` }));
+    expect(withPolicy({ limits })).toThrow('policy.limits must be an array of at most 16; received "17 limits"');
+    const policy = definePolicy({ name: 'p', limits: limits.slice(0, 16) });
+    expect(() => (policy.limits as unknown[]).pop()).toThrow(TypeError);
+    expect(() => Object.assign(policy, { limits: [] })).toThrow(TypeError);
   });
 
   it('bounds limit × window below 2^53, where the arithmetic is exact', () => {
@@ -83,8 +135,8 @@ describe('definePolicy', () => {
         { limit: 1000, window: 3_600_000, per: ['ip', partition('tenant', () => 'x')] },
       ],
     });
-    expect(limits.map(({ name }) => name)).toEqual(['ip-1s', 'ip-tenant-3600000ms']);
-    expect(limits.map(({ rule }) => rule.name)).toEqual(['p-ip-1s', 'p-ip-tenant-3600000ms']);
+    expect(limits.map(({ name }) => name)).toEqual(['ip-1s', 'ip-tenant-1h']);
+    expect(limits.map(({ rule }) => rule.name)).toEqual(['p-ip-1s', 'p-ip-tenant-1h']);
   });
 
   it('escapes the policy name in keys', () => {
@@ -103,6 +155,30 @@ describe('definePolicy', () => {
     expect(
       definePolicy({ name: 'p', limits: [{ ...LIMIT, limit: 2 ** 40, window: 8000 }] }).limits[1]?.rule.limit,
     ).toBe(Math.floor((2 ** 53 - 1) / 8000));
+  });
+
+  it.each([
+    [{ algorithm: 'token-bucket' }, 5],
+    [{ algorithm: 'token-bucket', burst: 9 }, 9],
+    [{ algorithm: 'leaky-bucket' }, 1],
+    [{ algorithm: 'leaky-bucket', cost: 3 }, 3],
+    [{ algorithm: 'leaky-bucket', burst: 4 }, 4],
+    [{ algorithm: 'leaky-bucket', window: '1s', shape: { maxDelay: '1s' } }, 6],
+    [{ algorithm: 'sliding-window' }, 5],
+  ] as const)('%o has burst %i', (options, burst) => {
+    expect(definePolicy({ name: 'p', limits: [{ ...LIMIT, ...options }] }).limits[0]?.rule.burst).toBe(burst);
+  });
+
+  it('multiplies the burst of a backstop too, and never blocks or shapes by it', () => {
+    const limits = [{ ...LIMIT, algorithm: 'leaky-bucket', burst: 4, block: '1m', shape: { maxDelay: '1s' } }] as const;
+    expect(definePolicy({ name: 'p', limits }).limits[1]?.rule).toMatchObject({
+      limit: 50,
+      burst: 40,
+      blockMs: 0,
+      maxDelayMs: undefined,
+    });
+    const log = definePolicy({ name: 'p', limits: [{ ...LIMIT, algorithm: 'sliding-log', limit: 5000 }] });
+    expect(log.limits[1]?.rule.limit).toBe(10_000);
   });
 
   it('grants locally a share of each limit, at least 1 and the constant cost', () => {

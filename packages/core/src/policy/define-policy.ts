@@ -1,16 +1,12 @@
-import type { AlgorithmName } from '../algorithms/algorithm.ts';
-import { ALGORITHM_NAMES, ALGORITHMS } from '../algorithms/algorithms.ts';
-import { MAX_WINDOW_MS, toMs } from '../duration.ts';
+import type { Rule } from '../algorithms/algorithm.ts';
+import { partitionName } from '../identity/partition.ts';
 import { checkFunction, checkInteger, checkOneOf, checkOptions, invalid } from '../options.ts';
-import { checkPartitions, partitionName } from '../identity/partition.ts';
-import type { Resolver } from '../context.ts';
-import type { Limit, LimitOptions, Policy, PolicyOptions, QuotaRule } from './policy.ts';
+import { MAX_UNITS, prepareLimit, toBackstop } from './prepare-limit.ts';
+import type { Limit, LimitOptions, Policy, PolicyOptions } from './policy.ts';
 
 const POLICY_OPTIONS = ['name', 'limits', 'cost', 'onStoreFailure', 'disclose', 'skip', 'backstop'];
-const LIMIT_OPTIONS = ['name', 'per', 'algorithm', 'limit', 'window', 'cost'];
 const DEFAULT_SHARE = 0.25;
-/** The longest integer of a structured field (RFC 9651 §3.3.1) has 15 digits. */
-const MAX_UNITS = 999_999_999_999_999;
+const MAX_LIMITS = 16;
 
 /**
  * Checks every number of a policy and prepares what a request only has to read.
@@ -24,6 +20,9 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     invalid('policy.name', '1 to 64 printable ASCII characters', name);
   }
   if (!Array.isArray(limits) || limits.length === 0) invalid('policy.limits', 'a non-empty array', limits);
+  // Each one is in the headers of every response, and clients refuse headers of more than 8 to 16 kB.
+  if (limits.length > MAX_LIMITS)
+    invalid('policy.limits', `an array of at most ${MAX_LIMITS}`, `${limits.length} limits`);
   checkOneOf('policy.disclose', disclose, ['full', 'retry-after', 'none']);
   checkFunction('policy.skip', skip);
   checkInteger('policy.backstop', backstop, 1, MAX_UNITS);
@@ -40,51 +39,17 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     const controlled = prepared.filter(({ per }) => per.includes('identity') || per.includes('apiKey'));
     prepared.push(...controlled.map((limit) => toBackstop(name, limit, backstop, share)));
   }
-  return {
+  // Shared by all requests: nobody is to take a limit out of it by accident.
+  return Object.freeze({
     name,
-    limits: prepared,
+    limits: Object.freeze(prepared.map((limit) => Object.freeze(limit))),
     onStoreFailure: typeof onStoreFailure === 'object' ? 'local' : onStoreFailure,
     disclose,
     skip,
     shape: prepared
-      .map(({ per, rule }) => `${rule.path}=${rule.limit} per ${per.map(partitionName).join('+')}`)
+      .map(({ per, rule }) => `${rule.path}=${numbersOf(rule)} per ${per.map(partitionName).join('+')}`)
       .join('; '),
-  };
-}
-
-interface PolicyPart<R> {
-  name: string;
-  cost: number | Resolver<R, number>;
-  share: number;
-  alone: boolean;
-}
-
-function prepareLimit<R>(at: string, options: LimitOptions<R>, policy: PolicyPart<R>): Limit<R> {
-  checkOptions(at, options, LIMIT_OPTIONS);
-  const { per = 'identity', algorithm = 'sliding-window', limit, window, cost = policy.cost } = options;
-  checkOneOf(`${at}.algorithm`, algorithm, ALGORITHM_NAMES);
-  const windowMs = toMs(`${at}.window`, window, 1, MAX_WINDOW_MS);
-  checkInteger(`${at}.limit`, limit, 0, maxUnits(windowMs));
-  const parts = checkPartitions<R>(`${at}.per`, per);
-  const { name = `${parts.map(partitionName).join('-')}-${typeof window === 'string' ? window : `${window}ms`}` } =
-    options;
-  if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
-    invalid(`${at}.name`, '1 to 64 letters, digits, _ or -', name);
-  if (typeof cost !== 'function') checkCost(options.cost === undefined ? 'policy.cost' : `${at}.cost`, cost, limit);
-  const rule: QuotaRule = {
-    algorithm,
-    limit,
-    windowMs,
-    path: pathOf(policy.name, name, algorithm, windowMs),
-    name: policy.alone ? policy.name : `${policy.name}-${name}`,
-    disclosed: !parts.includes('global'),
-  };
-  return { name, per: parts, rule, localRule: toLocal(rule, cost, policy.share), cost, backstopOf: undefined };
-}
-
-/** A constant cost that can never pass is a mistake; with `limit: 0` denying everything is the point. */
-function checkCost(option: string, cost: unknown, limit: number): void {
-  checkInteger(option, cost, 0, limit === 0 ? MAX_UNITS : limit);
+  });
 }
 
 function checkShare(mode: unknown): number {
@@ -98,41 +63,9 @@ function checkShare(mode: unknown): number {
   return DEFAULT_SHARE;
 }
 
-/** At least 1 and at least the constant cost, or an outage would deny what the policy always lets pass; 0 stays 0. */
-function toLocal<R>(rule: QuotaRule, cost: number | Resolver<R, number>, share: number): QuotaRule {
-  const least = Math.min(rule.limit, Math.max(1, typeof cost === 'number' ? cost : 1));
-  return { ...rule, limit: Math.max(least, Math.floor(rule.limit * share)) };
-}
-
-/** The sibling of a limit that a client could widen by rotating its user agent, API key or address. */
-function toBackstop<R>(policy: string, limit: Limit<R>, factor: number, share: number): Limit<R> {
-  const name = `${limit.name}~site`;
-  const { algorithm, windowMs } = limit.rule;
-  const rule: QuotaRule = {
-    algorithm,
-    windowMs,
-    limit: Math.min(limit.rule.limit * factor, maxUnits(windowMs)),
-    path: pathOf(policy, name, algorithm, windowMs),
-    name: `${limit.rule.name}~site`,
-    disclosed: false,
-  };
-  const per = [...new Set(limit.per.map((part) => (part === 'identity' || part === 'apiKey' ? 'site' : part)))];
-  return {
-    ...limit,
-    name,
-    per,
-    rule,
-    localRule: toLocal(rule, limit.cost, share),
-    backstopOf: limit.per.includes('apiKey') ? 'apiKey' : 'identity',
-  };
-}
-
-function pathOf(policy: string, limit: string, algorithm: AlgorithmName, windowMs: number): string {
-  // encodeURIComponent takes care of everything with a meaning in a key: colons, braces, spaces, percent signs.
-  return `${encodeURIComponent(policy)}:${limit}:${ALGORITHMS[algorithm].code}${windowMs}`;
-}
-
-/** The steps multiply units by milliseconds and must stay exact. */
-function maxUnits(windowMs: number): number {
-  return Math.min(MAX_UNITS, Math.floor(Number.MAX_SAFE_INTEGER / windowMs));
+/** The numbers of a limit that are not in its path: `5`, `60 burst 10`. */
+function numbersOf({ limit, burst, maxDelayMs, blockMs }: Rule): string {
+  const burstText = burst === limit ? '' : ` burst ${burst}`;
+  const delayText = maxDelayMs === undefined ? '' : ` delay ${maxDelayMs}`;
+  return `${limit}${burstText}${delayText}${blockMs === 0 ? '' : ` block ${blockMs}`}`;
 }

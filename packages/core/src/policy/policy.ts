@@ -13,19 +13,31 @@ export type FailureMode = 'local' | 'open' | 'closed' | { readonly local: number
 export type Disclosure = 'full' | 'retry-after' | 'none';
 
 export interface LimitOptions<R = unknown> {
-  /** Unique in its policy; 1 to 32 letters, digits, `_` and `-`. Default: made of `per` and `window`, `ip-1m`. */
+  /** Unique in its policy; 1 to 32 letters, digits, `_` and `-`. Default: made of `per` and the window, `ip-1m`. */
   readonly name?: string;
   /**
    * Who shares the counter. Default `identity`; an array is a tuple. A limit per `user` or `apiKey` does not count
    * requests that have none.
    */
   readonly per?: Partition<R> | readonly Partition<R>[];
-  /** Default `sliding-window`. */
+  /** Default `sliding-window`. docs/algorithms.md tells what each is for. */
   readonly algorithm?: AlgorithmName;
-  /** Units per window, a whole number from 0; `limit × windowMs` below 2^53. 0 denies everything. */
+  /**
+   * Units per window, a whole number from 0; `limit × windowMs` below 2^53, of a sliding log at most 10 000. 0 denies
+   * everything.
+   */
   readonly limit: number;
   /** 1 ms to 31 days. */
   readonly window: Duration;
+  /**
+   * Only for the buckets: units at once, a whole number from 1; `burst × windowMs` below 2^53. Default: of a token bucket
+   * its limit; of a leaky bucket 1, or with `shape` as many as can have their turn within `maxDelay`.
+   */
+  readonly burst?: number;
+  /** Only for the leaky bucket: lets admitted requests wait for their turn, up to `maxDelay` (0 ms to 1 minute). */
+  readonly shape?: { readonly maxDelay: Duration };
+  /** Exceeding the limit bars the partition for this long, 1 ms to 31 days; trying again does not make it longer. */
+  readonly block?: Duration;
   /** Units of this limit that a request consumes; default: the policy's cost. */
   readonly cost?: number | Resolver<R, number>;
 }
@@ -67,6 +79,10 @@ export interface Limit<R = unknown> {
   /** The same limit at the share of it that one instance grants while the store is out. */
   readonly localRule: QuotaRule;
   readonly cost: number | Resolver<R, number>;
+  /** Charged when the cost is unusable: all that one caller can have at once, of a backstop no more than of its limit. */
+  readonly wholeCost: number;
+  /** Whether the cost is the limit's and not the policy's: `settle` then leaves it alone. */
+  readonly ownCost: boolean;
   /** For a backstop, the client-controlled link that it bounds. */
   readonly backstopOf: 'identity' | 'apiKey' | undefined;
 }

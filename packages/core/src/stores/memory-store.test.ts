@@ -17,7 +17,7 @@ describe('memoryStore', () => {
   });
 
   it('answers at once, without a promise', () => {
-    expect(memoryStore().take([[toCharge(RULE, 'a')]])).toMatchObject([[{ allowed: true, remaining: 4 }]]);
+    expect(memoryStore().take([[toCharge(RULE, 'a')]])).toMatchObject([{ answers: [{ allowed: true, remaining: 4 }] }]);
   });
 
   it('holds nothing for a look or a denial', () => {
@@ -36,7 +36,8 @@ describe('memoryStore', () => {
     for (let i = 0; i < 1000; i++) store.take([[toCharge(RULE, `dead${i}`)]]);
     clock.advance(180_000);
     for (let i = 0; i < 999; i++) store.take([[toCharge(RULE, `live${i}`)]]);
-    for (let i = 0; i < 999; i++) expect(store.take([[toCharge(RULE, `live${i}`, 0)]])[0]?.[0]?.remaining).toBe(4);
+    for (let i = 0; i < 999; i++)
+      expect(store.take([[toCharge(RULE, `live${i}`, 0)]])[0]?.answers[0]?.remaining).toBe(4);
     for (let i = 0; i < 100_000; i++) store.take([[toCharge(RULE, `flood${i}`)]]);
     expect(store.size).toBeLessThanOrEqual(1000);
   });
@@ -45,14 +46,17 @@ describe('memoryStore', () => {
     const store = memoryStore({ now: createClock(), maxKeys: 100 });
     store.take([[toCharge(RULE, 'victim', 5)]]);
     for (let i = 0; i < 10_000; i++) store.take([[toCharge(RULE, `flood${i}`)]]);
-    expect(store.take([[toCharge(RULE, 'victim')]])).toMatchObject([[{ allowed: false }]]);
+    expect(store.take([[toCharge(RULE, 'victim')]])).toMatchObject([{ answers: [{ allowed: false }] }]);
   });
 
   it('lets new callers share one counter when only exhausted ones are left, and says so once', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const store = memoryStore({ now: createClock(), maxKeys: 50 });
     for (let i = 0; i < 50; i++) store.take([[toCharge(RULE, `busy${i}`, 5)]]);
-    const fresh = Array.from({ length: 20 }, (_, i) => store.take([[toCharge(RULE, `new${i}`)]])[0]?.[0]?.allowed);
+    const fresh = Array.from(
+      { length: 20 },
+      (_, i) => store.take([[toCharge(RULE, `new${i}`)]])[0]?.answers[0]?.allowed,
+    );
     expect(fresh.filter(Boolean)).toHaveLength(5);
     expect(store.size).toBe(50);
     expect(warn).toHaveBeenCalledTimes(1);
@@ -65,7 +69,7 @@ describe('memoryStore', () => {
     const long = { limit: 5, window: '31d' } as const;
     store.take([[toCharge(long, 'a', 5)]]);
     const wall = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 70 * 86_400_000);
-    expect(store.take([[toCharge(long, 'a')]])).toMatchObject([[{ allowed: false }]]);
+    expect(store.take([[toCharge(long, 'a')]])).toMatchObject([{ answers: [{ allowed: false }] }]);
     wall.mockRestore();
   });
 });

@@ -1,10 +1,11 @@
-import { ALGORITHMS } from '../algorithms/algorithms.ts';
 import type { Rule } from '../algorithms/algorithm.ts';
+import { advance, lifeMsOf, NOTHING } from '../algorithms/counter.ts';
 import { checkFunction, checkInteger, checkOptions } from '../options.ts';
 import type { Charge } from '../policy/charge.ts';
-import { warnOnce } from '../warnings.ts';
-import type { Store, TakeRequest } from './store.ts';
-import { type Counter, takeAll } from './take-all.ts';
+import { createWarner } from '../warnings.ts';
+import { adjustAll } from './adjust-all.ts';
+import type { Adjustment, Store, Taken, TakeRequest } from './store.ts';
+import { peekAll, type Slot, takeAll } from './take-all.ts';
 
 export interface MemoryStoreOptions {
   /** The most counters held, 1 to 16 777 216; default 100 000 (about 25 MB). */
@@ -13,18 +14,20 @@ export interface MemoryStoreOptions {
   readonly now?: () => number;
 }
 
+/** A store that answers at once. */
 export interface MemoryStore extends Store {
-  /** Decides at once. */
-  take(requests: readonly TakeRequest[]): ReturnType<typeof takeAll>[];
+  take(requests: readonly TakeRequest[]): readonly Taken[];
+  peek(request: TakeRequest): ReturnType<typeof peekAll>;
+  adjust(adjustments: readonly Adjustment[]): readonly boolean[];
   /** How many counters it holds. */
   readonly size: number;
 }
 
-interface Entry extends Counter {
+interface Entry extends Slot {
   /** The rule of the last charge tells how full the counter is when room is needed. */
   rule: Rule;
-  /** Whether a map holds it already. */
-  held: boolean;
+  /** The map that holds it; undefined for one that was only looked at. */
+  home: Map<string, Entry> | undefined;
 }
 
 /** How many entries are looked at when one is added. Bounds the work per request, whatever the size. */
@@ -43,27 +46,35 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const entries = new Map<string, Entry>();
   const overflow = new Map<string, Entry>();
   let hand = entries.entries();
+  const { warn, listen } = createWarner();
 
   return {
     name: 'memory',
     deadlineMs: 100,
+    listen,
     get size() {
       return entries.size;
     },
-    take: (requests) => requests.map((charges) => takeOne(charges, now())),
+    take: (requests) => requests.map((charges) => onSlots(charges, (slots, time) => takeAll(charges, slots, time))),
+    peek: (charges) => onSlots(charges, (slots, time) => peekAll(charges, slots, time)),
+    adjust: (adjustments) =>
+      onSlots(
+        adjustments.map(({ charge }) => charge),
+        (slots, time) => adjustAll(adjustments, slots, time),
+      ),
   };
 
-  function takeOne(charges: TakeRequest, time: number): ReturnType<typeof takeAll> {
+  function onSlots<T>(charges: readonly Charge[], work: (slots: readonly Slot[], time: number) => T): T {
+    const time = now();
     const keys = charges.map(({ rule, partition }) => `${rule.path}:${partition}`);
-    const found: Entry[] = [];
+    const slots: Entry[] = [];
     for (let i = 0; i < keys.length; i++) {
-      const key = keys[i] as string;
-      const twin = keys.indexOf(key);
-      found.push(twin < i ? (found[twin] as Entry) : find(key, charges[i] as Charge, time));
+      const twin = keys.indexOf(keys[i] as string);
+      slots.push(twin < i ? (slots[twin] as Entry) : find(keys[i] as string, charges[i] as Charge, time));
     }
-    const answers = takeAll(charges, found, time);
-    for (let i = 0; i < found.length; i++) keep(keys[i] as string, found[i] as Entry, charges[i] as Charge);
-    return answers;
+    const result = work(slots, time);
+    for (let i = 0; i < slots.length; i++) keep(keys[i] as string, slots[i] as Entry, charges[i] as Charge);
+    return result;
   }
 
   function find(key: string, { rule }: Charge, time: number): Entry {
@@ -71,15 +82,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     if (entry !== undefined) return entry;
     if (entries.size >= SWEEP_FROM || entries.size >= maxKeys) dropExpired(time);
     if (entries.size >= maxKeys && !evictOne(time)) return shared(rule);
-    return { rule, state: undefined, expiresAt: 0, held: false };
+    return { held: NOTHING, rule, home: undefined };
   }
 
-  /** A counter that was charged is kept; one that was only looked at never existed. */
+  /** A counter that holds something is kept; one that was only looked at never existed. */
   function keep(key: string, entry: Entry, { rule }: Charge): void {
     entry.rule = rule;
-    if (entry.held || entry.state === undefined) return;
-    entry.held = true;
-    entries.set(key, entry);
+    const empty = entry.held.state === undefined && entry.held.block === undefined;
+    if (entry.home === undefined && !empty) {
+      entry.home = entries;
+      entries.set(key, entry);
+    } else if (entry.home === entries && empty) {
+      entries.delete(key);
+    }
   }
 
   /** Walks on through the entries like the hand of a clock, so that each is looked at in turn. */
@@ -95,13 +110,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   function dropExpired(time: number): void {
     for (let i = 0; i < SWEEP; i++) {
       const next = nextEntry();
-      if (next !== undefined && next[1].expiresAt <= time) entries.delete(next[0]);
+      if (next !== undefined && isDead(next[1], time)) entries.delete(next[0]);
     }
   }
 
   /**
    * Makes room by forgetting, of a few, an expired entry or else the one nearest to its full quota. Never an exhausted
-   * one: a flood of fresh keys must not wash out a limit that is doing its work (GHSA-2vgg-9h6w-m454).
+   * or blocked one: a flood of fresh keys must not wash out a limit that is doing its work (GHSA-2vgg-9h6w-m454).
    */
   function evictOne(time: number): boolean {
     let fullest: string | undefined;
@@ -109,9 +124,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     for (let i = 0; i < SAMPLE; i++) {
       const next = nextEntry();
       if (next === undefined) break;
-      const [key, { rule, state, expiresAt }] = next;
-      if (expiresAt <= time) return entries.delete(key);
-      const share = ALGORITHMS[rule.algorithm].step(state, rule, 0, time).answer.remaining / Math.max(1, rule.limit);
+      const [key, entry] = next;
+      if (isDead(entry, time)) return entries.delete(key);
+      const { held, rule } = entry;
+      const share = advance(held, rule, 0, time).answer.remaining / Math.max(1, rule.limit, rule.burst);
       if (share > most) [fullest, most] = [key, share];
     }
     return fullest !== undefined && entries.delete(fullest);
@@ -119,14 +135,18 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 
   /** When only exhausted counters are left, all new keys of a rule share one. */
   function shared(rule: Charge['rule']): Entry {
-    warnOnce(
-      'memory-store-full',
-      `The memory store holds ${maxKeys} counters, none of which can go: new callers share one. Raise maxKeys or use Redis.`,
-    );
+    if (overflow.size === 0) {
+      const sentence = `The memory store holds ${maxKeys} counters, none of which can go: new callers share one. Raise maxKeys or use Redis.`;
+      warn('memory-store-full', sentence);
+    }
     let entry = overflow.get(rule.path);
-    if (entry === undefined) overflow.set(rule.path, (entry = { rule, state: undefined, expiresAt: 0, held: true }));
+    if (entry === undefined) overflow.set(rule.path, (entry = { held: NOTHING, rule, home: overflow }));
     return entry;
   }
+}
+
+function isDead({ held, rule }: Entry, time: number): boolean {
+  return lifeMsOf(held, rule, time) <= 0;
 }
 
 function monotonicMs(): number {

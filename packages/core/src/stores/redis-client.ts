@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis';
 import { StoreError } from '../errors.ts';
 import { invalid } from '../options.ts';
-import { warnOnce } from '../warnings.ts';
+import type { WarningListener } from '../warnings.ts';
 
-/** The part of an ioredis `Redis` or `Cluster` that the store uses. */
+/** The part of an ioredis `Redis` that the store uses. */
 export interface IoredisClient {
   readonly status: string;
+  readonly isCluster?: boolean;
   evalsha(sha1: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   eval(source: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   connect(): Promise<unknown>;
@@ -23,22 +24,46 @@ export interface RedisClient {
   close(): Promise<void>;
 }
 
-/** Tollgate's own connection: nothing is queued, resent or retried behind the back of a caller that was answered. */
-export function connectRedis(url: string): RedisClient {
-  if (!/^rediss?:\/\/./.test(url))
-    invalid('redisStore.connection', 'a URL that starts with redis:// or rediss://', redact(url));
-  const client = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: 1000,
-    keepAlive: 10_000,
-    // Soon at first, then once a second; spread, so that many instances do not come back in step.
-    retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000) + Math.floor(Math.random() * 100),
-    // A demoted master answers READONLY for ever; a new connection finds the new one.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+/**
+ * Tollgate's own connection: nothing is queued, resent or retried behind the back of a caller that was answered.
+ * @param warn told of each new trouble with the connection
+ */
+export function connectRedis(url: string, warn: WarningListener): RedisClient {
+  const client = createClient(url);
+  let last: string | undefined;
+  client.on('error', ({ message }) => {
+    if (message !== last) warn('store-connection', `Redis: ${message}.`);
+    last = message;
   });
-  client.on('error', (error) => warnOnce('store-connection', `Redis: ${error.message}`));
+  client.on('ready', () => (last = undefined));
   return fromIoredis(client, () => client.disconnect());
+}
+
+function createClient(url: string): Redis {
+  if (!/^rediss?:\/\//.test(url) || !URL.canParse(url)) invalidUrl(url);
+  try {
+    return new Redis(url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: 1000,
+      keepAlive: 10_000,
+      // Soon at first, then once a second; spread, so that many instances do not come back in step.
+      retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000) + Math.floor(Math.random() * 100),
+      // A demoted master answers READONLY for ever; a new connection finds the new one.
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    });
+  } catch {
+    // The client's own error may quote the URL, and with it the password.
+    return invalidUrl(url);
+  }
+}
+
+/** Nothing of the URL but its scheme is shown: what looks like a host may be half of a password. */
+function invalidUrl(url: string): never {
+  const scheme = /^[a-z][a-z\d+.-]*:\/\//i.exec(url)?.[0];
+  const rule =
+    'a URL of the form redis://user:password@host:port/db (or rediss://), special characters percent-encoded';
+  return invalid('redisStore.connection', rule, scheme === undefined ? 'text without a scheme' : `${scheme}…`);
 }
 
 /** Wraps an ioredis client. What the application made, it closes itself. */
@@ -70,7 +95,7 @@ export function fromIoredis(client: IoredisClient, end: () => void = () => {}): 
   return {
     whenReady() {
       if (client.status === 'ready') return undefined;
-      if (settled) throw notConnected(client);
+      if (settled || client.status === 'end') throw notConnected(client);
       return connecting;
     },
     evalsha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
@@ -83,9 +108,4 @@ export function fromIoredis(client: IoredisClient, end: () => void = () => {}): 
 
 function notConnected(client: IoredisClient): StoreError {
   return new StoreError('unavailable', `Redis is not connected (client status: ${client.status}).`);
-}
-
-/** A connection string may hold a password. */
-function redact(url: string): string {
-  return url.replace(/:[^@/]*@/, ':***@');
 }

@@ -1,12 +1,17 @@
 import { Redis } from 'ioredis';
+import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../algorithms/algorithm.ts';
+import { ALGORITHM_NAMES } from '../algorithms/algorithms.ts';
 import type { Charge } from '../policy/charge.ts';
+import { createLimiter } from '../limiter.ts';
 import { createClock, describeStore, freshPrefix, startRedis, type TestRedis, toCharge } from '../testing/index.ts';
+import { startTcpProxy } from '../testing/tcp-proxy.ts';
+import type { Warning } from '../warnings.ts';
 import { Deadline } from './deadline.ts';
 import { redisKey } from './redis-key.ts';
 import { redisStore, type RedisStoreOptions } from './redis-store.ts';
-import { TAKE } from './scripts.generated.ts';
+import { ADJUST, TAKE } from './scripts.generated.ts';
 import type { Store } from './store.ts';
 
 let redis: TestRedis;
@@ -29,7 +34,7 @@ function storeWith(options: RedisStoreOptions = {}, connection: string | Redis =
 
 async function takeOne(store: Store, charge: Charge, deadline = new Deadline(2000)): Promise<Answer> {
   const answers = await store.take([[charge]], deadline);
-  return answers[0]?.[0] as Answer;
+  return answers[0]?.answers[0] as Answer;
 }
 
 /** What becomes of a take: the answer, or the error's code or first word. */
@@ -53,12 +58,12 @@ async function eventually(check: () => Promise<boolean>): Promise<void> {
 describe('redisStore', () => {
   it.each([
     [undefined, {}, 'redisStore.connection must be a redis:// URL or an ioredis client; received undefined'],
+    ['localhost:6379', {}, 'redisStore.connection must be a URL of the form redis://user:password@host:port/db'],
     [
-      'localhost:6379',
+      { evalsha: () => {}, isCluster: true },
       {},
-      'redisStore.connection must be a URL that starts with redis:// or rediss://; received "localhost:6379"',
+      'must be a client of a single Redis or Sentinel; received "a Redis Cluster"',
     ],
-    ['http://u:secret@h', {}, 'received "http://u:***@h"'],
     [{}, {}, 'received an object'],
     [
       'redis://h',
@@ -72,8 +77,28 @@ describe('redisStore', () => {
     expect(() => redisStore(connection as string, options as RedisStoreOptions)).toThrow(message);
   });
 
-  it('agrees with Redis on the SHA-1 of the script', async () => {
-    expect(await redis.client.script('LOAD', TAKE.source)).toBe(TAKE.sha1);
+  it.each([
+    'http://u:secret@h',
+    'redis://:secret@127.0.0.1:99999',
+    'redis://u:secret%zz@h:1',
+    'http://:se/cret@h',
+    'https://tok-secret@h',
+    'redis://h:1:secret',
+    'secret',
+  ])('shows nothing of the unusable URL %s', (url) => {
+    let error: unknown;
+    try {
+      const store = redisStore(url);
+      stores.push(store);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ isTollgateConfigError: true });
+    expect(inspect(error, { depth: 5 })).not.toMatch(/secret|cret@/);
+  });
+
+  it('agrees with Redis on the SHA-1 of its scripts', async () => {
+    for (const { source, sha1 } of [TAKE, ADJUST]) expect(await redis.client.script('LOAD', source)).toBe(sha1);
   });
 
   it('spells keys with prefix, version, tag and what shapes the state, each with a TTL', async () => {
@@ -129,40 +154,77 @@ describe('redisStore', () => {
     expect(outcomes.filter((outcome) => outcome === 'denied')).toHaveLength(100);
   });
 
-  it('replaces a key of another type and values that it did not write, and harms no neighbour', async () => {
+  it.each(ALGORITHM_NAMES)(
+    '%s: replaces a key of another type and values that it did not write, and harms no neighbour',
+    async (algorithm) => {
+      const prefix = freshPrefix();
+      const store = storeWith({ prefix, now: createClock() });
+      const limit = { ...FIVE, algorithm, ...(algorithm.endsWith('bucket') && { burst: 5 }) };
+      const neighbour = toCharge(FIVE, 'neighbour');
+      await takeOne(store, neighbour);
+      const numbers = ['', '-5', '1', '12345', '1e5', 'nan', 'inf', '0x10', ' 1', '9'.repeat(100), '00000', '1.5'];
+      const lists = ['1:2', '1:2:0', ':::', '1:2:3:4', `${'9'.repeat(30)}:1:1`, 'a:b:c', '1:2:3 '];
+      const others = [
+        'abc',
+        '٣٣٣',
+        '\0',
+        'L',
+        'Labc',
+        'L'.repeat(12),
+        'l123',
+        '!',
+        '!5!',
+        '!a!b!',
+        '!5!5',
+        `!${'9'.repeat(40)}!1!`,
+        '!1!1!x',
+      ];
+      for (const [i, value] of [...numbers, ...lists, ...others, undefined].entries()) {
+        const charge = toCharge(limit, `g${i}`);
+        const key = redisKey(`${prefix}:`, charge);
+        if (value === undefined) await redis.client.lpush(key, 'x');
+        else await redis.client.set(key, value);
+        const [taken] = await store.take([[charge, { ...neighbour, cost: 0 }]], new Deadline(2000));
+        const four = { allowed: true, remaining: 4 };
+        expect(taken?.answers, `garbage ${JSON.stringify(value)}`).toMatchObject([four, four]);
+        expect(await redis.client.pttl(key)).toBeGreaterThan(0);
+      }
+    },
+  );
+
+  it.each(ALGORITHM_NAMES)('%s: makes changes to a key of another type as if there were none', async (algorithm) => {
     const prefix = freshPrefix();
-    const store = storeWith({ prefix, now: createClock() });
-    const neighbour = toCharge(FIVE, 'neighbour');
-    await takeOne(store, neighbour);
-    const garbage = [
-      '',
-      'abc',
-      '-5',
-      '1',
-      '12345',
-      '1e5',
-      'nan',
-      'inf',
-      '0x10',
-      ' 1',
-      '9'.repeat(100),
-      '00000',
-      '٣٣٣',
-      '1.5',
-      '\0',
-    ];
-    for (const [i, value] of [...garbage, undefined].entries()) {
-      const charge = toCharge(FIVE, `g${i}`);
-      const key = redisKey(`${prefix}:`, charge);
-      if (value === undefined) await redis.client.lpush(key, 'x');
-      else await redis.client.set(key, value);
-      const answers = await store.take([[charge, { ...neighbour, cost: 0 }]], new Deadline(2000));
-      expect(answers[0], `garbage ${JSON.stringify(value)}`).toMatchObject([
-        { allowed: true, remaining: 4 },
-        { allowed: true, remaining: 4 },
-      ]);
-      expect(await redis.client.pttl(key)).toBeGreaterThan(0);
+    const store = storeWith({ prefix });
+    const charge = toCharge({ ...FIVE, algorithm, ...(algorithm.endsWith('bucket') && { burst: 5 }) }, 'a');
+    const kinds = ['refund', 'reset', 'unblock', 'debit', 'block'] as const;
+    for (const kind of kinds) {
+      await redis.client.del(redisKey(`${prefix}:`, charge));
+      await redis.client.sadd(redisKey(`${prefix}:`, charge), 'x');
+      const [changed] = await store.adjust([{ kind, charge, units: 1, at: 0 }], new Deadline(2000));
+      expect({ kind, changed }).toEqual({ kind, changed: kind === 'debit' || kind === 'block' });
     }
+  });
+
+  it('leaves limits that another one denies unchanged to the bit', async () => {
+    const store = storeWith({ prefix: freshPrefix() });
+    const charges = [
+      toCharge({ algorithm: 'token-bucket', limit: 100, window: '1h' }, 'user', 3),
+      toCharge({ algorithm: 'sliding-log', limit: 100, window: '1h' }, 'tenant', 3),
+      toCharge({ algorithm: 'sliding-window', limit: 5, window: '1h' }, 'address', 3),
+    ];
+    const dump = async () => {
+      const keys = (await redis.client.keys('*')).toSorted();
+      return Promise.all(
+        keys.map(async (key) => [key, await redis.client.getBuffer(key), await redis.client.pexpiretime(key)]),
+      );
+    };
+    await store.take([charges], new Deadline(2000));
+    const before = await dump();
+    for (let i = 0; i < 5; i++) {
+      const [taken] = await store.take([charges], new Deadline(2000));
+      expect(taken?.answers.map(({ allowed }) => allowed)).toEqual([true, true, false]);
+    }
+    expect(await dump()).toEqual(before);
   });
 
   it('gives a key that lost its TTL one with the next write, and decides the same without it', async () => {
@@ -181,10 +243,10 @@ describe('redisStore', () => {
     const store = storeWith({ prefix });
     await takeOne(store, toCharge(FIVE, 'look', 0));
     await takeOne(store, toCharge(FIVE, 'never', 6));
-    // One rule, one request: its one limit is on the first key by the first rule at cost 1.
-    const good = ['1', '1', 'sw', '5', '60000', '0', '1', '1', '1', '1'];
+    // By the server's clock, one rule, one request: its one limit is on the first key by the first rule at cost 1.
+    const good = ['-1', '1', 'sw+', '5', '60000', '5', '-1', '0', '1', '1', '1', '1', '1', '1'];
     for (let i = 0; i < good.length; i++) {
-      for (const wrong of ['nan', '-1', '1.5', 'inf', '1e300', 'x', '']) {
+      for (const wrong of ['nan', '-2', '1.5', 'inf', '1e300', 'x', '']) {
         const args = good.map((arg, at) => (at === i ? wrong : arg));
         await expect(redis.client.eval(TAKE.source, 1, `${prefix}:direct`, ...args)).rejects.toThrow(
           /argument \d+ is not/,
@@ -250,6 +312,84 @@ describe('a Redis in trouble', () => {
     const { remaining } = await takeOne(store, charge);
     expect(remaining).toBeGreaterThanOrEqual(93);
     expect(remaining).toBeLessThanOrEqual(98);
+  });
+
+  it('counts once when the connection is cut after Redis has executed the script', async () => {
+    const proxy = await startTcpProxy(redis.port);
+    const prefix = freshPrefix();
+    const store = storeWith({ prefix }, `redis://127.0.0.1:${proxy.port}`);
+    await store.ready?.();
+    const charge = toCharge({ limit: 100, window: '31d' }, 'a');
+    await takeOne(store, charge);
+    proxy.set('cut');
+    expect(await outcomeOf(store, charge)).not.toBe('allowed');
+    proxy.set('pass');
+    await eventually(async () => (await outcomeOf(store, charge)) === 'allowed');
+    expect((await takeOne(storeWith({ prefix }), { ...charge, cost: 0 })).remaining).toBe(97);
+    await proxy.stop();
+  });
+
+  it('does not run a script again whose absence it learns too late', async () => {
+    const prefix = freshPrefix();
+    const store = storeWith({ prefix });
+    const charge = toCharge({ limit: 100, window: '31d' }, 'a');
+    await takeOne(store, charge);
+    await redis.client.script('FLUSH');
+    redis.pause();
+    const deadline = new Deadline(30);
+    const pending = Promise.resolve(store.take([[charge]], deadline));
+    await expect(deadline.race(pending)).rejects.toThrow('within 30 ms');
+    redis.resume();
+    await expect(pending).rejects.toThrow('NOSCRIPT');
+    expect((await takeOne(store, { ...charge, cost: 0 })).remaining).toBe(99);
+  });
+
+  it('looks for the new master when the old one says that it is read-only', async () => {
+    const own = await startRedis();
+    const store = storeWith({}, own.url);
+    await takeOne(store, toCharge(FIVE, 'a'));
+    const connections = async () =>
+      Number(/total_connections_received:(\d+)/.exec(await own.client.info('stats'))?.[1]);
+    const before = await connections();
+    await own.client.call('REPLICAOF', '127.0.0.1', '1');
+    await outcomeOf(store, toCharge(FIVE, 'a'));
+    await eventually(async () => (await connections()) > before);
+    expect(await connections()).toBeGreaterThan(before);
+    await own.stop();
+  });
+
+  it('fails at once on a client that was ended, and ready() does not wait for a silent server for ever', async () => {
+    const ended = new Redis(redis.port, '127.0.0.1', { lazyConnect: true });
+    ended.disconnect();
+    expect(await outcomeOf(storeWith({}, ended), toCharge(FIVE, 'a'))).toBe('unavailable');
+    const proxy = await startTcpProxy(redis.port);
+    proxy.set('swallow');
+    const limiter = createLimiter({ store: storeWith({}, `redis://127.0.0.1:${proxy.port}`), onWarning: () => {} });
+    await expect(limiter.ready()).rejects.toThrow(/within 5000 ms|not connected/);
+    await proxy.stop();
+  }, 10_000);
+
+  it('decides through clients that give numbers as strings', async () => {
+    const client = new Redis(redis.port, '127.0.0.1', { stringNumbers: true });
+    expect(await takeOne(storeWith({ prefix: freshPrefix() }, client), toCharge(FIVE, 'a'))).toMatchObject({
+      allowed: true,
+      remaining: 4,
+    });
+    client.disconnect();
+  });
+
+  it('tells the limiter of each new trouble with the connection once', async () => {
+    const own = await startRedis();
+    await own.client.config('SET', 'requirepass', 'right-password');
+    const warnings: Warning[] = [];
+    const url = own.url.replace('redis://', 'redis://:wrong-password@');
+    const limiter = createLimiter({ store: storeWith({}, url), onWarning: (warning) => warnings.push(warning) });
+    await expect(limiter.ready()).rejects.toThrow('not connected');
+    await eventually(async () => warnings.some(({ message }) => message.includes('WRONGPASS')));
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(warnings.filter(({ message }) => message.includes('WRONGPASS'))).toHaveLength(1);
+    expect(JSON.stringify(warnings)).not.toContain('wrong-password');
+    await own.stop();
   });
 
   it('rejects when a demoted master is read-only, and decides again when it is promoted', async () => {

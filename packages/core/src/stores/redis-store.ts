@@ -1,11 +1,11 @@
 import { StoreError } from '../errors.ts';
 import { checkFunction, checkOptions, invalid } from '../options.ts';
-import type { Answer } from '../algorithms/algorithm.ts';
+import { createWarner, type WarningListener } from '../warnings.ts';
 import type { Deadline } from './deadline.ts';
 import { connectRedis, fromIoredis, type IoredisClient, type RedisClient } from './redis-client.ts';
-import { TAKE } from './scripts.generated.ts';
-import type { Store, TakeRequest } from './store.ts';
-import { fromTakeReply, toTakeCall } from './take-call.ts';
+import { fromAdjustReply, fromTakeReply, type RedisCall, toAdjustCall, toTakeCall } from './redis-call.ts';
+import { ADJUST, type Script, TAKE } from './scripts.generated.ts';
+import type { Store } from './store.ts';
 
 export interface RedisStoreOptions {
   /** Put before every key, followed by a colon; up to 64 letters, digits and `_ - . : /`. Default: none. */
@@ -17,7 +17,7 @@ export interface RedisStoreOptions {
 /**
  * Counts in Redis (5 or newer, or Valkey), exactly, for any number of instances.
  * @param connection a `redis://` or `rediss://` URL, for a connection of the store's own with settings that cannot hang,
- * or an ioredis `Redis` or `Cluster`, used as it is
+ * or an ioredis `Redis` (also for Sentinel), used as it is; a Redis Cluster is not supported yet
  * @throws ConfigError when there is no connection or an option is wrong
  */
 export function redisStore(connection: string | IoredisClient | undefined, options: RedisStoreOptions = {}): Store {
@@ -25,39 +25,68 @@ export function redisStore(connection: string | IoredisClient | undefined, optio
   const { now } = options;
   checkFunction('redisStore.now', now);
   const prefix = checkPrefix(options.prefix);
-  const client = toClient(connection);
+  const { warn, listen } = createWarner();
+  const client = toClient(connection, warn);
 
   return {
     name: 'redis',
     deadlineMs: 100,
-    take(requests, deadline) {
-      const starting = client.whenReady();
-      return starting === undefined ? decide(requests, deadline) : starting.then(() => decide(requests, deadline));
-    },
+    listen,
+    take: (requests, deadline) =>
+      run(
+        TAKE,
+        deadline,
+        (at) => toTakeCall(requests, 'take', prefix, at),
+        (reply) => fromTakeReply(reply, requests),
+      ),
+    peek: (request, deadline) =>
+      run(
+        TAKE,
+        deadline,
+        (at) => toTakeCall([request], 'peek', prefix, at),
+        (reply) => fromTakeReply(reply, [request])[0]?.answers ?? [],
+      ),
+    adjust: (adjustments, deadline) =>
+      run(
+        ADJUST,
+        deadline,
+        (at) => toAdjustCall(adjustments, prefix, at),
+        (reply) => fromAdjustReply(reply, adjustments),
+      ),
     async ready() {
       await client.whenReady();
     },
     close: () => client.close(),
   };
 
-  async function decide(requests: readonly TakeRequest[], deadline: Deadline): Promise<Answer[][]> {
+  async function run<T>(
+    { sha1, source }: Script,
+    deadline: Deadline,
+    toCall: (now: number | undefined) => RedisCall,
+    fromReply: (reply: unknown) => T,
+  ): Promise<T> {
+    const starting = client.whenReady();
+    if (starting !== undefined) await starting;
     if (deadline.expired) throw new StoreError('deadline', 'Redis connected too late for this request.');
-    const { keys, args } = toTakeCall(requests, prefix, now?.());
+    const { keys, args } = toCall(now?.());
     let reply: unknown;
     try {
-      reply = await client.evalsha(TAKE.sha1, keys, args);
+      reply = await client.evalsha(sha1, keys, args);
     } catch (error) {
       // Only this error says that nothing ran. After any other, or too late, sending again could count twice.
       if (!isNoScript(error) || deadline.expired) throw error;
-      reply = await client.eval(TAKE.source, keys, args);
+      reply = await client.eval(source, keys, args);
     }
-    return fromTakeReply(reply, requests);
+    return fromReply(reply);
   }
 }
 
-function toClient(connection: string | IoredisClient | undefined): RedisClient {
-  if (typeof connection === 'string') return connectRedis(connection);
+function toClient(connection: string | IoredisClient | undefined, warn: WarningListener): RedisClient {
+  if (typeof connection === 'string') return connectRedis(connection, warn);
   if (typeof connection === 'object' && connection !== null && typeof connection.evalsha === 'function') {
+    // The limits of one request may lie in several slots, which no script can decide in one step.
+    if (connection.isCluster === true)
+      invalid('redisStore.connection', 'a client of a single Redis or Sentinel', 'a Redis Cluster');
     return fromIoredis(connection);
   }
   return invalid('redisStore.connection', 'a redis:// URL or an ioredis client', connection);

@@ -1,54 +1,68 @@
-import type { Answer, Step } from '../algorithms/algorithm.ts';
-import { ALGORITHMS } from '../algorithms/algorithms.ts';
+import type { Answer } from '../algorithms/algorithm.ts';
+import { advance, type Advance, type Held } from '../algorithms/counter.ts';
 import type { Charge } from '../policy/charge.ts';
+import type { Taken } from './store.ts';
 
-/** A counter in memory. Without a state it counts nothing yet. */
-export interface Counter {
-  state: object | undefined;
-  /** When the state cannot matter any more, in ms of the store's clock. */
-  expiresAt: number;
+/** Where a charge is counted: the same object for charges that share a counter. */
+export interface Slot {
+  held: Held;
 }
 
 /**
- * Decides the limits of one request: all are charged, or none is. Twin of the request loop in take.lua.
- * @param counters one per charge; the same object where two charges share a counter
+ * Decides the limits of one request: all are charged, or none is. Twin of the loop in take.lua.
+ * @param slots one per charge
  */
-export function takeAll(charges: readonly Charge[], counters: readonly Counter[], now: number): readonly Answer[] {
-  const steps: Step<object>[] = [];
-  const before: Counter[] = [];
-  let allowed = true;
-  for (let i = 0; i < charges.length; i++) {
-    const counter = counters[i] as Counter;
-    before.push({ ...counter });
-    const step = advance(counter, charges[i] as Charge, (charges[i] as Charge).cost, now);
-    if (!step.answer.allowed) allowed = false;
-    steps.push(step);
-  }
-  return allowed ? steps.map(({ answer }) => answer) : chargeNothing(charges, counters, now, before, steps);
+export function takeAll(charges: readonly Charge[], slots: readonly Slot[], now: number): Taken {
+  const { before, first } = tryAll(charges, slots, now);
+  const allowed = first.every(({ answer }) => answer.allowed);
+  if (!allowed) restore(slots, before);
+  const answers = first.map(({ answer, held }, i) => {
+    if (allowed || (!answer.allowed && held === undefined)) return answer;
+    // What stays written of a request that charges nothing: a clock that was moved, a changed rate, a new block.
+    const slot = slots[i] as Slot;
+    const read = advance(slot.held, (charges[i] as Charge).rule, 0, now);
+    if (read.held !== undefined) slot.held = read.held;
+    if (!answer.allowed && held?.block !== undefined) slot.held = { ...slot.held, block: held.block };
+    return uncharged(answer, read.answer);
+  });
+  return { answers, at: first.map(({ at }) => at) };
 }
 
-/** The limits that would have passed report their uncharged quota: a step at cost 0. */
-function chargeNothing(
-  charges: readonly Charge[],
-  counters: readonly Counter[],
-  now: number,
-  before: readonly Counter[],
-  steps: readonly Step<object>[],
-): readonly Answer[] {
-  for (let i = charges.length - 1; i >= 0; i--) Object.assign(counters[i] as Counter, before[i]);
-  return steps.map(({ answer, state }, i) => {
-    // A denial writes only to re-anchor a state whose clock was moved, and that must stay written.
-    if (!answer.allowed && state === undefined) return answer;
-    const { remaining, nextMs, resetMs } = advance(counters[i] as Counter, charges[i] as Charge, 0, now).answer;
-    return answer.allowed ? { ...answer, remaining, nextMs, resetMs } : answer;
+/** What take would answer, with everything left as it is. */
+export function peekAll(charges: readonly Charge[], slots: readonly Slot[], now: number): readonly Answer[] {
+  const { before, first } = tryAll(charges, slots, now);
+  restore(slots, before);
+  return first.map(({ answer }, i) => {
+    const { rule } = charges[i] as Charge;
+    return uncharged(answer, advance((slots[i] as Slot).held, rule, 0, now).answer);
   });
 }
 
-function advance(counter: Counter, { rule }: Charge, cost: number, now: number): Step<object> {
-  const step = ALGORITHMS[rule.algorithm].step(counter.state, rule, cost, now);
-  if (step.state !== undefined) {
-    counter.state = step.state;
-    counter.expiresAt = now + step.expiresMs;
+interface Tried {
+  readonly before: readonly Held[];
+  readonly first: readonly Advance[];
+}
+
+/** Charges one limit after the other, each seeing what those before it charged. */
+function tryAll(charges: readonly Charge[], slots: readonly Slot[], now: number): Tried {
+  const before: Held[] = [];
+  const first: Advance[] = [];
+  for (let i = 0; i < charges.length; i++) {
+    const { rule, cost } = charges[i] as Charge;
+    const slot = slots[i] as Slot;
+    const step = advance(slot.held, rule, cost, now);
+    before.push(slot.held);
+    first.push(step);
+    if (step.held !== undefined) slot.held = step.held;
   }
-  return step;
+  return { before, first };
+}
+
+function restore(slots: readonly Slot[], before: readonly Held[]): void {
+  for (let i = slots.length - 1; i >= 0; i--) (slots[i] as Slot).held = before[i] as Held;
+}
+
+/** A limit that would have passed reports its uncharged quota. */
+function uncharged(answer: Answer, { remaining, nextMs, resetMs }: Answer): Answer {
+  return answer.allowed ? { ...answer, remaining, nextMs, resetMs } : answer;
 }

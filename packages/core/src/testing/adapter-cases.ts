@@ -187,6 +187,27 @@ export function adapterCases(test: Test): void {
     expect(statuses(responses).filter((status) => status === 429)).toHaveLength(30);
   });
 
+  test('a request that has to wait for its turn is handled then, unless the client went away', async ({ start }) => {
+    let handled = 0;
+    const shaping = {
+      algorithm: 'leaky-bucket',
+      limit: 5,
+      window: '1s',
+      shape: { maxDelay: '1s' },
+      per: 'ip',
+    } as const;
+    const client = await start({ limit: shaping, onRead: () => void handled++ });
+    const gone = new AbortController();
+    const first = await client.get('/read');
+    const waiting = client.send('GET', '/read', {}, gone.signal);
+    const next = client.get('/read');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    gone.abort();
+    await expect(waiting).rejects.toThrow('aborted');
+    expect(statuses([first, await next])).toEqual([200, 200]);
+    expect(handled).toBe(2);
+  });
+
   test('a policy that discloses nothing writes no quota', async ({ start }) => {
     const client = await start({ disclose: 'none' });
     const responses = await inTurn(4, () => client.get('/read'));

@@ -7,5 +7,6 @@ export function toCharge(limit: Omit<LimitOptions, 'cost'>, partition: string, c
   const { limits } = definePolicy({ name: 'test', limits: [{ per: 'ip', ...limit }], cost: 0 });
   const [prepared] = limits;
   if (prepared === undefined) throw new Error('a policy has at least one limit');
-  return { rule: prepared.rule, localRule: prepared.localRule, partition, tag: partition, cost };
+  const { rule, localRule } = prepared;
+  return { rule, localRule, partition, tag: partition, cost, ownCost: false, isBackstop: false };
 }

@@ -15,7 +15,7 @@ import { startRedis, type TestRedis } from './redis-server.ts';
  * The application that an adapter is tested with, written in the framework's own idiom:
  *
  * - `policy` limits every route, and requests that no route takes
- * - `GET /read` answers `{ "remaining": n }`, the binding limit's `remaining` of the decision as handlers find it
+ * - `GET /read` calls `onRead` and answers `{ "remaining": n }`, the `quota.remaining` of the decision as handlers find it
  * - `POST /search` is limited by `search`, in addition to `policy` or in its place, as the framework's users expect
  * - `GET /twice` has `policy` mounted once more
  * - `GET /health` is not limited
@@ -26,6 +26,7 @@ export interface AppSpec {
   readonly limiter: Limiter;
   readonly policy: Policy;
   readonly search: Policy;
+  readonly onRead: () => void;
 }
 
 export interface AdapterUnderTest {
@@ -45,11 +46,12 @@ export interface AdapterBench {
 export interface StartOptions extends Omit<Partial<PolicyOptions>, 'limits'> {
   readonly limit?: LimitOptions;
   readonly store?: Store;
+  readonly onRead?: () => void;
 }
 
 export interface Client {
   get(path: string, headers?: Record<string, string>): Promise<Response>;
-  send(method: string, path: string, headers?: Record<string, string>): Promise<Response>;
+  send(method: string, path: string, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
 }
 
 /** The conformance suite of adapters, over HTTP alone, once with decisions at once (memory) and once with late ones (Redis). */
@@ -73,12 +75,13 @@ export function describeAdapter(subject: AdapterUnderTest): void {
       it.skipIf(reason !== undefined)(reason === undefined ? name : `${name} (skipped: ${reason})`, async () => {
         const clock = createClock();
         const start = async (options: StartOptions = {}): Promise<Client> => {
-          const { limit = { limit: 3, window: '1m' }, store = storeOn(clock), ...policy } = options;
+          const { limit = { limit: 3, window: '1m' }, store = storeOn(clock), onRead = () => {}, ...policy } = options;
           const limiter = createLimiter({ store, onWarning: () => {} });
           const app = await subject.create({
             limiter,
             policy: definePolicy({ name: 'everywhere', ...policy, limits: [limit] }),
             search: definePolicy({ name: 'search', limits: [{ limit: 2, window: '1m' }] }),
+            onRead,
           });
           running.push(
             () => app.close(),
@@ -95,7 +98,9 @@ export function describeAdapter(subject: AdapterUnderTest): void {
 }
 
 function clientOf(app: RunningApp): Client {
-  const send: Client['send'] = (method, path, headers = {}) =>
-    app.fetch(new Request(`http://example.test${path}`, { method, headers: { 'user-agent': 'suite', ...headers } }));
+  const send: Client['send'] = (method, path, headers = {}, signal) => {
+    const init = { method, headers: { 'user-agent': 'suite', ...headers }, ...(signal && { signal }) };
+    return app.fetch(new Request(`http://example.test${path}`, init));
+  };
   return { send, get: (path, headers) => send('GET', path, headers) };
 }

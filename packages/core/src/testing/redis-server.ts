@@ -28,9 +28,10 @@ export interface TestRedis {
  * @throws Error with the remedies when the binary cannot be started
  */
 export async function startRedis(): Promise<TestRedis> {
-  const port = await freePort();
   const dir = await mkdtemp(join(tmpdir(), 'tollgate-redis-'));
-  let child = await launch(port, dir);
+  const launched = await launchAnywhere(dir);
+  const { port } = launched;
+  let { child } = launched;
   const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 50, maxRetriesPerRequest: null });
   // A test that stops the server makes these expected.
   client.on('error', () => {});
@@ -58,6 +59,17 @@ export async function startRedis(): Promise<TestRedis> {
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Another process may take a free port before Redis does, so a few are tried. */
+async function launchAnywhere(dir: string, attempts = 3): Promise<{ child: ChildProcess; port: number }> {
+  const port = await freePort();
+  try {
+    return { child: await launch(port, dir), port };
+  } catch (error) {
+    if (attempts === 1 || !String(error).includes('Address already in use')) throw error;
+    return launchAnywhere(dir, attempts - 1);
+  }
 }
 
 async function launch(port: number, dir: string): Promise<ChildProcess> {

@@ -1,0 +1,3 @@
+-- Leaky bucket: the meter of bucket.lua, `burst` is its queue, `maxDelayMs` shapes. Twin of leaky-bucket.ts.
+
+local leakyBucket = bucket

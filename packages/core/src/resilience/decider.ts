@@ -1,0 +1,104 @@
+import { type Decision, decide, toOutcomes, type Verdict } from '../decision.ts';
+import type { Identity } from '../identity/identity.ts';
+import { isPromise, type MaybePromise } from '../maybe.ts';
+import type { PolicyCharges } from '../policy/charge.ts';
+import { Deadline } from '../stores/deadline.ts';
+import type { Adjustment, Store, Taken } from '../stores/store.ts';
+import type { WarningListener } from '../warnings.ts';
+import { createFallback } from './fallback.ts';
+import { toDecision } from './settlement.ts';
+
+/** Asks the store within the deadline, and answers in its place when it does not. */
+export interface Decider {
+  take(asked: readonly PolicyCharges[], identity: Identity): MaybePromise<Decision>;
+  peek(asked: readonly PolicyCharges[], identity: Identity): MaybePromise<Verdict>;
+  /** @throws StoreError when the store cannot */
+  adjust(adjustments: readonly Adjustment[]): MaybePromise<readonly boolean[]>;
+}
+
+/** How long the store has to answer without a failure before it counts as recovered: a flapping one is one outage. */
+const RECOVERY_MS = 1000;
+
+/** @param report told when the store stops deciding, and when it decides again */
+export function createDecider(store: Store, deadlineMs: number, report: WarningListener): Decider {
+  const fallback = createFallback();
+  /** When it last failed; undefined while it decides. */
+  let failedAt: number | undefined;
+
+  return {
+    take: (asked, identity) =>
+      attempt(
+        (deadline) => store.take([chargesOf(asked)], deadline),
+        ([taken]) => {
+          const { answers, at } = taken as Taken;
+          const verdict = decide(policiesOf(asked), toOutcomes(asked, answers, 'rule'), identity, 'store');
+          recover();
+          return toDecision(verdict, { charges: chargesOf(asked), at, adjust });
+        },
+        (error) => degrade(error, () => fallback.take(asked, identity)),
+      ),
+    peek: (asked, identity) =>
+      attempt(
+        (deadline) => store.peek(chargesOf(asked), deadline),
+        (answers) => {
+          const verdict = decide(policiesOf(asked), toOutcomes(asked, answers, 'rule'), identity, 'store');
+          recover();
+          return verdict;
+        },
+        (error) => degrade(error, () => fallback.peek(asked, identity)),
+      ),
+    adjust,
+  };
+
+  function adjust(adjustments: readonly Adjustment[]): MaybePromise<readonly boolean[]> {
+    return attempt(
+      (deadline) => store.adjust(adjustments, deadline),
+      (changed) => changed,
+      (error) => {
+        throw error;
+      },
+    );
+  }
+
+  /** Asks the store within the deadline. Whatever goes wrong on the way to an answer is a failure of the store. */
+  function attempt<T, A>(
+    ask: (deadline: Deadline) => MaybePromise<T>,
+    read: (answer: T) => A,
+    failed: (error: unknown) => A,
+  ): MaybePromise<A> {
+    try {
+      const deadline = new Deadline(deadlineMs);
+      const answer = ask(deadline);
+      return isPromise(answer) ? deadline.race(answer).then(read).catch(failed) : read(answer);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  function degrade<T>(error: unknown, answer: () => T): T {
+    const before = failedAt;
+    failedAt = performance.now();
+    if (before === undefined) {
+      const why = error instanceof Error ? error.message : String(error);
+      report(
+        'store-degraded',
+        `The ${store.name} store cannot decide: ${why} Policies answer by their onStoreFailure.`,
+      );
+    }
+    return answer();
+  }
+
+  function recover(): void {
+    if (failedAt === undefined || performance.now() - failedAt < RECOVERY_MS) return;
+    failedAt = undefined;
+    report('store-recovered', `The ${store.name} store decides again.`);
+  }
+}
+
+function chargesOf(asked: readonly PolicyCharges[]): PolicyCharges['charges'] {
+  return asked.length === 1 ? (asked[0] as PolicyCharges).charges : asked.flatMap(({ charges }) => charges);
+}
+
+function policiesOf(asked: readonly PolicyCharges[]): Verdict['policies'] {
+  return asked.map(({ policy }) => policy);
+}
