@@ -40,6 +40,8 @@ it.each([
   await vi.waitFor(() => expect(known().some(({ sentAt }) => sentAt >= startedAt)).toBe(true), PATIENCE);
   const recoveredAt = performance.now();
   await vi.waitFor(() => expect(since(recoveredAt).length).toBeGreaterThan(100), PATIENCE);
+  // It says so when it has held for a second.
+  await vi.waitFor(() => expect(demo.output()).toContain('decides again'), PATIENCE);
   await traffic.stop();
 
   const duringOutage = since(stoppedAt).filter(({ answeredAt }) => answeredAt < startingAt);
