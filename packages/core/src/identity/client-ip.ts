@@ -15,9 +15,10 @@ export const UNKNOWN_ADDRESS: ClientAddress = { client: 'unknown', site: 'unknow
 const CACHE_SIZE = 10_000;
 
 /** Canonicalises addresses behind a bounded cache: parsing costs more than the rest of a decision in memory. */
-export function createAddressParser(): (raw: string | undefined) => ClientAddress {
+export function createAddressParser(): (raw: unknown) => ClientAddress {
   const parse = memoize(parseAddress, CACHE_SIZE);
-  return (raw) => (raw === undefined ? UNKNOWN_ADDRESS : parse(raw));
+  // Nothing that is an address is longer, with port, zone and all; parsing what is would be work for an attacker.
+  return (raw) => (typeof raw !== 'string' || raw.length > 100 ? UNKNOWN_ADDRESS : parse(raw));
 }
 
 /**
@@ -29,6 +30,8 @@ export function parseAddress(raw: string): ClientAddress {
   // Only the dotted form without leading zeros: `010.0.0.1` is 8.0.0.1 to some parsers and 10.0.0.1 to others.
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return whole(text);
   if (!text.includes(':') || !ipaddr.IPv6.isValid(text)) return UNKNOWN_ADDRESS;
+  const dotted = text.slice(text.lastIndexOf(':') + 1);
+  if (dotted.includes('.') && !ipaddr.IPv4.isValidFourPartDecimal(dotted)) return UNKNOWN_ADDRESS;
   const address = ipaddr.IPv6.parse(text);
   // Mapped addresses by bits, before any mask: masking first puts every IPv4 client into one prefix (CVE-2026-30827),
   // not mapping gives each client a second budget (GHSA-5847-rm3g-23mw).
@@ -39,8 +42,8 @@ export function parseAddress(raw: string): ClientAddress {
 function bareAddress(text: string): string {
   const quoted = /^"(.*)"$/.exec(text);
   if (quoted !== null) return bareAddress(quoted[1] ?? '');
-  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text);
-  const withPort = bracketed ?? /^([^:]*):\d{1,5}$/.exec(text);
+  const withPort = /^\[([^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? /^([^:]*):(\d{1,5})$/.exec(text);
+  if (Number(withPort?.[2] ?? 0) > 65_535) return '';
   return (withPort?.[1] ?? text).replace(/%.*$/, '');
 }
 

@@ -18,6 +18,9 @@ export interface IdentifiedUser {
   readonly verified?: boolean;
 }
 
+/** What `identify` answers: a user, or only an id, which then counts as verified. */
+export type Identified = IdentifiedUser | IdentifiedUser['id'] | null | undefined;
+
 /** What is known of the caller of one request. The identity was resolved when the request came in. */
 export interface Caller {
   readonly identity: Identity;
@@ -29,16 +32,19 @@ export interface Caller {
 /** Makes the chain user → API key → client address + user agent. */
 export function createCallerResolver(
   hash: (value: string) => string,
-  addressOf: (raw: string | undefined) => ClientAddress,
-): (ctx: RequestContext, identified: IdentifiedUser | undefined) => Caller {
+  addressOf: (raw: unknown) => ClientAddress,
+): (ctx: RequestContext, identified: Identified) => Caller {
   return function toCaller(ctx, identified) {
-    const address = addressOf(ctx.ip);
-    const id = userId(identified?.id) ?? userId(ctx.user);
+    // What the framework or the application says may be anything, and may throw: it is then no address and no user.
+    const address = addressOf(attempt(() => ctx.ip));
+    const claimed =
+      typeof identified === 'object' ? identified : identified === undefined ? undefined : { id: identified };
+    const id = attempt(() => userId(claimed?.id)) ?? attempt(() => userId(ctx.user));
     const user = id === undefined ? undefined : token('u', id, hash);
     const presented = apiKeyOf(ctx);
     // Never raw: a key in Redis shows in MONITOR, SLOWLOG and every dump.
     const apiKey = presented === undefined ? undefined : `k~${hash(presented)}`;
-    const verified = identified?.verified ?? true;
+    const verified = claimed?.verified !== false;
     let identity: Identity;
     if (user !== undefined) identity = { kind: 'user', token: user, verified };
     else if (apiKey !== undefined) identity = { kind: 'apiKey', token: apiKey, verified: false };
@@ -46,6 +52,14 @@ export function createCallerResolver(
       identity = { kind: 'ip+ua', token: `${address.client},${hash(ctx.header('user-agent') ?? '')}`, verified: false };
     return { identity, user, apiKey, address };
   };
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** An id out of what frameworks and authentication libraries put on a request; undefined when there is none. */

@@ -1,5 +1,5 @@
-import { serializeItem } from 'structured-headers';
-import { bindingOf, type Decision, type Outcome } from '../decision.ts';
+import { parseList, serializeItem, serializeList } from 'structured-headers';
+import { isDisclosed, type Outcome, type Verdict } from '../decision.ts';
 
 /** Reads a header of the response as it stands (as Node or as Fetch gives it), to add to what is said there already. */
 export type ExistingHeader = (name: string) => string | number | readonly string[] | null | undefined;
@@ -16,41 +16,69 @@ export function toSeconds(ms: number): number {
   return Math.ceil(ms / 1000);
 }
 
-/** The quota headers of a decision. A degraded answer has none: it would be invented quota. */
-export function toQuotaHeaders(decision: Decision, existing: ExistingHeader, nowMs: number): Headers {
-  if (decision.source !== 'store') return [];
-  const disclosed = decision.outcomes.filter(({ disclosed: tells, policy }) => tells && policy.disclose === 'full');
-  if (disclosed.length === 0) return [];
-  const headers = ietf(disclosed, decision, existing);
-  const binding = bindingOf(disclosed) as Outcome;
+/**
+ * The quota headers of a decision. A degraded answer has none: it would be invented quota.
+ * @param retryAfter seconds that the client is told to wait, by this decision or an earlier one; undefined if by none
+ */
+export function toQuotaHeaders(
+  { allowed, binding, outcomes, quota }: Verdict,
+  existing: ExistingHeader,
+  retryAfter: number | undefined,
+  nowMs: number,
+): Headers {
+  if (quota === undefined) return [];
+  const headers = ietf(outcomes.filter(isDisclosed), existing, retryAfter);
+  // A denial by a limit that is not told of leaves nothing true to say in a single value.
+  if (allowed ? retryAfter !== undefined : binding !== quota) return headers;
   // Another limiter on the same route may have said less already: what is there stays if it is tighter.
   const earlier = Number.parseInt(String(existing('RateLimit-Remaining')), 10);
-  if (decision.allowed && earlier <= binding.remaining) return headers;
-  headers.push(...draft6(binding), ...legacy(binding, nowMs));
+  if (allowed && earlier <= quota.remaining) return headers;
+  headers.push(...draft6(quota), ...legacy(quota, nowMs));
   return headers;
 }
+
+/** The single-value fields, which a denial must not leave standing when it cannot replace them. */
+export const SINGLE_VALUES = [
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const;
 
 /**
  * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-08 to -11: lists of items whose value is
  * the limit's name; `q` quota, `w` window in seconds (an integer above 0), `r` what can be used now, `t` seconds until
  * that is more. Lists append to what is there.
  */
-function ietf(outcomes: readonly Outcome[], decision: Decision, existing: ExistingHeader): Headers {
+function ietf(outcomes: readonly Outcome[], existing: ExistingHeader, retryAfter: number | undefined): Headers {
   const policy = outcomes.map(({ name, limit, windowMs }) => `${quoted(name)};q=${limit};w=${toSeconds(windowMs)}`);
-  const state = outcomes.map(
-    (outcome) => `${quoted(outcome.name)};r=${outcome.remaining}${resetParameter(outcome, decision)}`,
-  );
+  const state = outcomes.map(({ name, remaining, nextMs }) => {
+    const t = toSeconds(nextMs);
+    const tells = t > 0 && (retryAfter === undefined || t <= retryAfter);
+    return `${quoted(name)};r=${remaining}${tells ? `;t=${t}` : ''}`;
+  });
   return [
-    ['RateLimit-Policy', joined(existing('RateLimit-Policy'), policy)],
-    ['RateLimit', joined(existing('RateLimit'), state)],
+    ['RateLimit-Policy', joined(textOf(existing('RateLimit-Policy')), policy)],
+    ['RateLimit', joined(withoutLater(textOf(existing('RateLimit')), retryAfter), state)],
   ];
 }
 
-/** Retry-After must not be earlier than any `t` (§6 of the draft): of a denial, later times are left out. */
-function resetParameter({ nextMs }: Outcome, { allowed, retryAfterMs = Infinity }: Decision): string {
-  if (nextMs === 0) return '';
-  const seconds = toSeconds(nextMs);
-  return allowed || seconds <= toSeconds(retryAfterMs) ? `;t=${seconds}` : '';
+/** Retry-After must not be earlier than any `t` (§6 of the draft): of a denial, what is there loses later times. */
+function withoutLater(existing: string, retryAfter: number | undefined): string {
+  if (existing === '' || retryAfter === undefined) return existing;
+  try {
+    const list = parseList(existing);
+    for (const [, parameters] of list) {
+      const t: unknown = parameters.get('t');
+      if (typeof t === 'number' && t > retryAfter) parameters.delete('t');
+    }
+    return serializeList(list);
+  } catch {
+    // Somebody else's field, which clients have to ignore.
+    return existing;
+  }
 }
 
 /** The three fields of draft -06. Reset is in delta seconds in every revision of the draft, never an epoch. */
@@ -80,8 +108,12 @@ function quoted(name: string): string {
   return text;
 }
 
-function joined(existing: ReturnType<ExistingHeader>, items: readonly string[]): string {
+function joined(existing: string, items: readonly string[]): string {
   const ours = items.join(', ');
-  if (existing === undefined || existing === null || existing === '') return ours;
-  return `${Array.isArray(existing) ? existing.join(', ') : String(existing)}, ${ours}`;
+  return existing === '' ? ours : `${existing}, ${ours}`;
+}
+
+function textOf(header: ReturnType<ExistingHeader>): string {
+  if (header === undefined || header === null) return '';
+  return Array.isArray(header) ? header.join(', ') : String(header);
 }

@@ -1,6 +1,6 @@
 import { parseList } from 'structured-headers';
 import { describe, expect, it } from 'vitest';
-import { decide, type Decision, type DecisionSource, type Outcome } from '../decision.ts';
+import { decide, type DecisionSource, type Outcome, type Verdict } from '../decision.ts';
 import { definePolicy } from '../policy/define-policy.ts';
 import type { PolicyOptions } from '../policy/policy.ts';
 import { toReply } from './reply.ts';
@@ -18,11 +18,12 @@ function outcome(facts: Partial<Outcome>, policy: Partial<PolicyOptions> = {}): 
     nextMs: 1500,
     resetMs: 61_000,
     retryAfterMs: 0,
+    delayMs: 0,
   };
   return { policy: made, name: made.name, limit: 10, windowMs: 60_000, ...neutral, ...facts };
 }
 
-function decision(outcomes: readonly Outcome[], source: DecisionSource = 'store'): Decision {
+function decision(outcomes: readonly Outcome[], source: DecisionSource = 'store'): Verdict {
   return decide(
     [...new Set(outcomes.map(({ policy }) => policy))],
     outcomes,
@@ -32,7 +33,7 @@ function decision(outcomes: readonly Outcome[], source: DecisionSource = 'store'
 }
 
 function headersOf(
-  of: Decision,
+  of: Verdict,
   existing: (name: string) => string | number | undefined = nothing,
 ): Record<string, string> {
   return Object.fromEntries(toReply(of, existing).headers);
@@ -126,6 +127,41 @@ describe('toReply', () => {
   it('leaves out each t that is later than Retry-After', () => {
     const headers = headersOf(decision([outcome(DENIED), outcome({ name: 'day', nextMs: 600_000 })]));
     expect(headers).toMatchObject({ 'Retry-After': '2', 'RateLimit': '"read";r=0;t=2, "day";r=5' });
+  });
+
+  it('leaves out later times that an earlier limiter wrote, and its single values', () => {
+    const earlier: Record<string, string> = {
+      'RateLimit-Policy': '"read";q=1000;w=60',
+      'RateLimit': '"read";r=998;t=90',
+      'RateLimit-Remaining': '998',
+    };
+    const hidden = outcome({ ...DENIED, disclosed: false });
+    const reply = toReply(
+      decision([hidden, outcome({ name: 'own', remaining: 9, nextMs: 60_000 })]),
+      (name) => earlier[name],
+    );
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'RateLimit': '"read";r=998, "own";r=9',
+      'Retry-After': '2',
+    });
+    expect(reply.remove).toEqual(expect.arrayContaining(['RateLimit-Remaining', 'X-RateLimit-Reset']));
+    const login = toReply(decision([outcome(DENIED, { disclose: 'retry-after' })]), (name) => earlier[name]);
+    expect(login.remove).toHaveLength(6);
+    expect(toReply(decision([outcome(DENIED)]), (name) => earlier[name]).remove).toEqual([]);
+  });
+
+  it('an outer limiter that passed adds to the denial of an inner one what does not contradict it', () => {
+    const inner: Record<string, string> = { 'Retry-After': '4', 'RateLimit': '"short";r=0;t=4' };
+    const headers = headersOf(decision([outcome({ nextMs: 90_000 })]), (name) => inner[name]);
+    expect(headers).toEqual({ 'RateLimit-Policy': '"read";q=10;w=60', 'RateLimit': '"short";r=0;t=4, "read";r=5' });
+  });
+
+  it('leaves a field of somebody else that does not parse as it is', () => {
+    expect(
+      headersOf(decision([outcome(DENIED)]), (name) => (name === 'RateLimit' ? 'limit=1, "' : undefined)),
+    ).toMatchObject({
+      RateLimit: 'limit=1, ", "read";r=0;t=2',
+    });
   });
 
   it('gives no time when the request can never pass', () => {
