@@ -1,12 +1,14 @@
-import { readHeader, type RequestContext } from '@tollgate/core';
-import type { Request } from 'express';
+import { onClose, readHeader, type RequestContext } from '@tollgate/core';
+import type { Request, Response } from 'express';
 
 /** Express's request as core sees it. */
 export class ExpressContext implements RequestContext<Request> {
   readonly raw: Request;
+  readonly #res: Response;
 
-  constructor(req: Request) {
+  constructor(req: Request, res: Response) {
     this.raw = req;
+    this.#res = res;
   }
 
   get method(): string {
@@ -17,10 +19,13 @@ export class ExpressContext implements RequestContext<Request> {
     return this.raw.baseUrl + this.raw.path;
   }
 
-  /** Known where the middleware is mounted on a route; `app.use` runs before Express has one. */
+  /**
+   * The pattern of the route that the middleware is mounted on; `app.use` runs before Express has one. Without the mount
+   * path of its router: Express only tells how the client spelt that (`/API`, `/t/1`), which would be a fresh counter.
+   */
   get route(): string | undefined {
-    const { route, baseUrl } = this.raw as { route?: { path?: unknown }; baseUrl: string };
-    return typeof route?.path === 'string' ? baseUrl + route.path : undefined;
+    const { route } = this.raw as { route?: { path?: unknown } };
+    return typeof route?.path === 'string' ? route.path : undefined;
   }
 
   /** Express's own answer, under the application's `trust proxy`. */
@@ -34,5 +39,9 @@ export class ExpressContext implements RequestContext<Request> {
 
   header(name: string): string | undefined {
     return readHeader(this.raw.headers, name);
+  }
+
+  onDisconnect(listener: () => void): () => void {
+    return onClose(this.#res, listener);
   }
 }

@@ -10,13 +10,16 @@ for (const [version, express] of [
 ] as const) {
   describeAdapter({
     name: `express ${version}`,
-    async create({ limiter, policy, search }: AppSpec) {
+    async create({ limiter, policy, search, onRead }: AppSpec) {
       const app = express();
       // Keeps the stack trace of /throw out of the test's output.
       app.set('env', 'test');
       app.get('/health', (_req, res) => void res.json({ ok: true }));
       app.use(rateLimit(policy, { limiter }));
-      app.get('/read', (req, res) => void res.json({ remaining: req.rateLimit?.binding?.remaining }));
+      app.get('/read', (req, res) => {
+        onRead();
+        res.json({ remaining: req.rateLimit?.quota?.remaining });
+      });
       app.post('/search', rateLimit(search, { limiter }), (_req, res) => void res.json({ ok: true }));
       app.get('/twice', rateLimit(policy, { limiter }), (_req, res) => void res.json({ ok: true }));
       app.get('/throw', () => {

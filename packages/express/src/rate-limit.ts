@@ -32,16 +32,19 @@ export function rateLimit(spec: PolicySpec<Request>, options: AdapterOptions = {
   limiter.register(spec);
 
   return function rateLimit(req, res, next) {
-    const decision = limiter.check(new ExpressContext(req), spec);
+    const decision = limiter.check(new ExpressContext(req, res), spec);
     if (isPromise(decision)) decision.then((late) => answer(late, req, res, next)).then(undefined, next);
     else answer(decision, req, res, next);
   };
 }
 
 function answer(decision: Decision | undefined, req: Request, res: Response, next: NextFunction): void {
-  if (decision === undefined || res.headersSent) return next();
+  if (decision === undefined) return next();
   req.rateLimit = decision;
-  const { status, headers, body } = toReply(decision, (name) => res.getHeader(name));
+  // Somebody answered meanwhile, such as a timeout: nothing can be written, and what is denied still does not go on.
+  if (res.headersSent) return decision.allowed ? next() : undefined;
+  const { status, headers, remove, body } = toReply(decision, (name) => res.getHeader(name));
+  for (const name of remove) res.removeHeader(name);
   for (const [name, value] of headers) res.setHeader(name, value);
   if (status === undefined) return next();
   res.statusCode = status;

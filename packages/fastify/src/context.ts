@@ -1,12 +1,14 @@
-import { readHeader, type RequestContext } from '@tollgate/core';
-import type { FastifyRequest } from 'fastify';
+import { onClose, readHeader, readPath, type RequestContext } from '@tollgate/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Fastify's request as core sees it. */
 export class FastifyContext implements RequestContext<FastifyRequest> {
   readonly raw: FastifyRequest;
+  readonly #reply: FastifyReply;
 
-  constructor(request: FastifyRequest) {
+  constructor(request: FastifyRequest, reply: FastifyReply) {
     this.raw = request;
+    this.#reply = reply;
   }
 
   get method(): string {
@@ -14,7 +16,7 @@ export class FastifyContext implements RequestContext<FastifyRequest> {
   }
 
   get path(): string {
-    return this.raw.url.split('?', 1)[0] as string;
+    return readPath(this.raw.url);
   }
 
   get route(): string | undefined {
@@ -32,5 +34,9 @@ export class FastifyContext implements RequestContext<FastifyRequest> {
 
   header(name: string): string | undefined {
     return readHeader(this.raw.headers, name);
+  }
+
+  onDisconnect(listener: () => void): () => void {
+    return onClose(this.#reply.raw, listener);
   }
 }

@@ -10,10 +10,13 @@ for (const [version, fastify] of [
 ] as const) {
   describeAdapter({
     name: `fastify ${version}`,
-    async create({ limiter, policy, search }: AppSpec) {
+    async create({ limiter, policy, search, onRead }: AppSpec) {
       const app = fastify();
       await app.register(rateLimit, { limiter, policy });
-      app.get('/read', (request) => Promise.resolve({ remaining: request.rateLimit?.binding?.remaining }));
+      app.get('/read', (request) => {
+        onRead();
+        return Promise.resolve({ remaining: request.rateLimit?.quota?.remaining });
+      });
       app.post('/search', { config: { rateLimit: search } }, () => Promise.resolve({ ok: true }));
       app.get('/twice', { config: { rateLimit: [policy, policy] } }, () => Promise.resolve({ ok: true }));
       app.get('/health', { config: { rateLimit: false } }, () => Promise.resolve({ ok: true }));

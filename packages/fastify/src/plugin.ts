@@ -7,7 +7,7 @@ import {
   type PolicySpec,
   toReply,
 } from '@tollgate/core';
-import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { FastifyContext } from './context.ts';
 
@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** The policy of this route, in place of the plugin's; false: this route is not limited. */
-    rateLimit?: PolicySpec<FastifyRequest> | false;
+    rateLimit?: PolicySpec<FastifyRequest> | PolicySpec<never> | false;
   }
 }
 
@@ -27,29 +27,36 @@ export interface RateLimitOptions extends AdapterOptions {
   readonly policy?: PolicySpec<FastifyRequest>;
 }
 
-const plugin: FastifyPluginCallback<RateLimitOptions> = (fastify, options, done) => {
-  checkOptions('rateLimit', options, ['limiter', 'policy']);
+/** What Fastify itself takes with any plugin. */
+const REGISTER_OPTIONS = ['prefix', 'logLevel', 'logSerializers'];
+
+// Asynchronous, so that a wrong option rejects `register` instead of being thrown where nobody can catch it.
+const plugin: FastifyPluginAsync<RateLimitOptions> = async (fastify, options) => {
+  checkOptions('rateLimit', options, ['limiter', 'policy', ...REGISTER_OPTIONS]);
   const limiter = limiterOf(options);
   const { policy = false } = options;
   if (policy !== false) limiter.register(policy);
 
   fastify.addHook('onRoute', ({ config }) => {
-    if (config?.rateLimit) limiter.register(config.rateLimit);
+    if (config?.rateLimit !== undefined && config.rateLimit !== false) limiter.register(config.rateLimit);
   });
   fastify.addHook('onRequest', (request, reply, next) => {
-    const { rateLimit: spec = policy } = request.routeOptions.config;
+    // A policy may be written for the request of its own route; that it is on that route is the application's word.
+    const spec = (request.routeOptions.config.rateLimit ?? policy) as PolicySpec<FastifyRequest> | false;
     if (spec === false) return next();
-    const decision = limiter.check(new FastifyContext(request), spec);
+    const decision = limiter.check(new FastifyContext(request, reply), spec);
     if (isPromise(decision)) decision.then((late) => answer(late, request, reply, next)).then(undefined, next);
     else answer(decision, request, reply, next);
   });
-  done();
 };
 
 function answer(decision: Decision | undefined, request: FastifyRequest, reply: FastifyReply, next: () => void): void {
-  if (decision === undefined || reply.sent) return next();
+  if (decision === undefined) return next();
   request.rateLimit = decision;
-  const { status, headers, body } = toReply(decision, (name) => reply.getHeader(name));
+  // Somebody answered meanwhile: Fastify goes no further.
+  if (reply.sent) return;
+  const { status, headers, remove, body } = toReply(decision, (name) => reply.getHeader(name));
+  for (const name of remove) void reply.removeHeader(name);
   for (const [name, value] of headers) void reply.header(name, value);
   if (status === undefined) next();
   else void reply.code(status).send(JSON.stringify(body));
@@ -59,7 +66,7 @@ function answer(decision: Decision | undefined, request: FastifyRequest, reply: 
  * Limits every route of the scope that it is registered in.
  * @example await app.register(rateLimit, { limiter, policy: read() })
  */
-export const rateLimit: FastifyPluginCallback<RateLimitOptions> = fastifyPlugin(plugin, {
+export const rateLimit: FastifyPluginAsync<RateLimitOptions> = fastifyPlugin(plugin, {
   name: '@tollgate/fastify',
   fastify: '>=4.26.0',
 });

@@ -37,6 +37,12 @@ export class HonoContext implements RequestContext<Context> {
   header(name: string): string | undefined {
     return this.raw.req.header(name);
   }
+
+  onDisconnect(listener: () => void): () => void {
+    const { signal } = this.raw.req.raw;
+    signal.addEventListener('abort', listener, { once: true });
+    return () => signal.removeEventListener('abort', listener);
+  }
 }
 
 /** The peer of the connection on Node (`@hono/node-server` puts the request into `c.env`). */

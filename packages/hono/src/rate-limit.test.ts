@@ -7,11 +7,14 @@ import { rateLimit, type RateLimitVariables } from './index.ts';
 
 describeAdapter({
   name: 'hono on node',
-  async create({ limiter, policy, search }: AppSpec) {
+  async create({ limiter, policy, search, onRead }: AppSpec) {
     const app = new Hono<{ Variables: RateLimitVariables }>();
     app.get('/health', (c) => c.json({ ok: true }));
     app.use(rateLimit(policy, { limiter }));
-    app.get('/read', (c) => c.json({ remaining: c.get('rateLimit')?.binding?.remaining }));
+    app.get('/read', (c) => {
+      onRead();
+      return c.json({ remaining: c.get('rateLimit')?.quota?.remaining });
+    });
     app.post('/search', rateLimit(search, { limiter }), (c) => c.json({ ok: true }));
     app.get('/twice', rateLimit(policy, { limiter }), (c) => c.json({ ok: true }));
     app.get('/throw', () => {

@@ -43,9 +43,12 @@ export function rateLimit(
     c.set('rateLimit', decision);
     // Headers go onto the final response, once: set before the handler, they slow every response down.
     if (decision.allowed) await next();
-    const { status, headers, body } = toReply(decision, (name) => c.res.headers.get(name));
-    if (status !== undefined) return c.body(JSON.stringify(body), status, Object.fromEntries(headers));
-    setHeaders(c, headers);
+    const { status, headers, remove, body } = toReply(decision, (name) => c.res.headers.get(name));
+    if (status === undefined) return setHeaders(c, headers);
+    // Through the context: what is there already would win over the headers of a new response.
+    for (const name of remove) c.header(name, undefined);
+    for (const [name, value] of headers) c.header(name, value);
+    return c.body(JSON.stringify(body), status as 429);
   };
 }
 

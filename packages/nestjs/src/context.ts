@@ -1,4 +1,4 @@
-import { type Decision, readHeader, type RequestContext } from '@tollgate/core';
+import { type Decision, onClose, readHeader, readPath, type RequestContext } from '@tollgate/core';
 
 /** What Express's and Fastify's requests have in common. */
 export interface HttpRequest {
@@ -16,12 +16,16 @@ export interface HttpRequest {
 export interface HttpResponse {
   getHeader(name: string): string | number | string[] | undefined;
   header(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
+  /** Fastify: the response of Node, which on Express is this object itself. */
+  readonly raw?: NodeResponse;
 }
+
+type NodeResponse = Parameters<typeof onClose>[0];
 
 interface PlatformRequest extends HttpRequest {
   /** Express; with its router's mount point taken off `url`. */
   readonly originalUrl?: string;
-  readonly baseUrl?: string;
   readonly route?: { readonly path?: unknown };
   /** Fastify. */
   readonly routeOptions?: { readonly url?: string };
@@ -30,9 +34,11 @@ interface PlatformRequest extends HttpRequest {
 /** Nest's request as core sees it, on the Express and on the Fastify platform. */
 export class NestContext implements RequestContext<HttpRequest> {
   readonly raw: HttpRequest;
+  readonly #response: HttpResponse;
 
-  constructor(request: HttpRequest) {
+  constructor(request: HttpRequest, response: HttpResponse) {
     this.raw = request;
+    this.#response = response;
   }
 
   get method(): string {
@@ -41,12 +47,12 @@ export class NestContext implements RequestContext<HttpRequest> {
 
   get path(): string {
     const { originalUrl, url } = this.raw as PlatformRequest;
-    return (originalUrl ?? url).split('?', 1)[0] as string;
+    return readPath(originalUrl ?? url);
   }
 
   get route(): string | undefined {
-    const { route, baseUrl = '', routeOptions } = this.raw as PlatformRequest;
-    return typeof route?.path === 'string' ? baseUrl + route.path : routeOptions?.url;
+    const { route, routeOptions } = this.raw as PlatformRequest;
+    return typeof route?.path === 'string' ? route.path : routeOptions?.url;
   }
 
   /** The platform's own answer: `app.set('trust proxy', …)` on Express, `new FastifyAdapter({ trustProxy })` on Fastify. */
@@ -60,5 +66,9 @@ export class NestContext implements RequestContext<HttpRequest> {
 
   header(name: string): string | undefined {
     return readHeader(this.raw.headers, name);
+  }
+
+  onDisconnect(listener: () => void): () => void {
+    return onClose(this.#response.raw ?? (this.#response as unknown as NodeResponse), listener);
   }
 }

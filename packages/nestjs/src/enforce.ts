@@ -12,10 +12,11 @@ export function enforce(
   request: HttpRequest,
   response: HttpResponse,
 ): MaybePromise<true> {
-  return andThen(limiter.check(new NestContext(request), spec), (decision) => {
+  return andThen(limiter.check(new NestContext(request, response), spec), (decision) => {
     if (decision === undefined) return true;
     request.rateLimit = decision;
-    const { status, headers, body } = toReply(decision, (name) => response.getHeader(name));
+    const { status, headers, remove, body } = toReply(decision, (name) => response.getHeader(name));
+    for (const name of remove) response.removeHeader(name);
     for (const [name, value] of headers) response.header(name, value);
     if (status !== undefined) throw new RateLimitException({ ...body }, status);
     return true;

@@ -7,12 +7,13 @@ import type { Server } from 'node:http';
 import { Readable } from 'node:stream';
 import { type HttpRequest, RateLimit, RateLimitModule, SkipRateLimit } from './index.ts';
 
-function createModule({ limiter, policy, search }: AppSpec): new () => object {
+function createModule({ limiter, policy, search, onRead }: AppSpec): new () => object {
   @Controller()
   class AppController {
     @Get('read')
     read(@Req() request: HttpRequest): object {
-      return { remaining: request.rateLimit?.binding?.remaining };
+      onRead();
+      return { remaining: request.rateLimit?.quota?.remaining };
     }
 
     @RateLimit(search)
