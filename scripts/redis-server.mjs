@@ -19,7 +19,13 @@ export function findRedisServer() {
 export const REDIS_MISSING = `The tests need a redis-server (7.0 or later, or Valkey), and none could be started here.
   Debian, Ubuntu:  sudo apt-get install redis-server
   macOS:           brew install redis
-  elsewhere:       TOLLGATE_REDIS_SERVER=/path/to/redis-server pnpm test`;
+  elsewhere:       TOLLGATE_REDIS_SERVER=/path/to/redis-server pnpm test${
+    process.env['TOLLGATE_REDIS_SERVER']
+      ? `
+
+TOLLGATE_REDIS_SERVER is set to ${process.env['TOLLGATE_REDIS_SERVER']}, which does not run: correct it, or unset it.`
+      : ''
+  }`;
 
 /** @param {string} command */
 function runs(command) {

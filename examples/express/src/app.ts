@@ -27,7 +27,7 @@ export function createApp({ limiter, onError = () => {} }: AppOptions): Express 
   app.use(rateLimit(everything, { limiter }));
 
   app.get('/', (req, res) => {
-    const { remaining } = req.rateLimit?.binding ?? {};
+    const { remaining } = req.rateLimit?.quota ?? {};
     res.json({ name: 'Tollgate demo shop', try: ['GET /products', 'POST /login', 'POST /search'], remaining });
   });
 

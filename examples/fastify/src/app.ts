@@ -21,7 +21,7 @@ export async function createApp(limiter = createLimiter()): Promise<FastifyInsta
   app.get('/health', { config: { rateLimit: false } }, async () => ({ ok: true }));
 
   app.get('/', (request, reply) =>
-    reply.send({ name: 'Tollgate example shop', remaining: request.rateLimit?.binding?.remaining }),
+    reply.send({ name: 'Tollgate example shop', remaining: request.rateLimit?.quota?.remaining }),
   );
 
   app.get('/products', async () => PRODUCTS);

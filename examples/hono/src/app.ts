@@ -29,7 +29,7 @@ export function createApp(limiter = createLimiter()): Hono<{ Variables: RateLimi
 
   app.use(rateLimit(read(), { limiter }));
 
-  app.get('/', (c) => c.json({ name: 'Tollgate example shop', remaining: c.get('rateLimit')?.binding?.remaining }));
+  app.get('/', (c) => c.json({ name: 'Tollgate example shop', remaining: c.get('rateLimit')?.quota?.remaining }));
 
   app.get('/products', (c) => c.json(PRODUCTS));
 

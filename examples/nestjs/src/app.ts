@@ -55,7 +55,7 @@ class ShopController {
 
   @Get()
   home(@Req() request: HttpRequest): object {
-    return { name: 'Tollgate example shop', remaining: request.rateLimit?.binding?.remaining };
+    return { name: 'Tollgate example shop', remaining: request.rateLimit?.quota?.remaining };
   }
 
   @Get('products')
