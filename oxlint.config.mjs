@@ -3,7 +3,7 @@
 
 /** Core's layers: files or folders of packages/core/src. Each imports only from those above it here, or from its own. */
 const layers = [
-  ['errors', 'options', 'duration', 'maybe', 'warnings'],
+  ['errors', 'options', 'duration', 'maybe', 'warnings', 'environment'],
   ['context'],
   ['identity'],
   ['algorithms'],
@@ -13,6 +13,7 @@ const layers = [
   ['resilience'],
   ['reply'],
   ['telemetry'],
+  ['limiter-options'],
   ['limiter'],
   ['shared-limiter'],
   ['index'],

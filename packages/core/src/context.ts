@@ -10,8 +10,14 @@ export interface RequestContext<R = unknown> {
   header(name: string): string | undefined;
   /** The client's address as the framework answers it, under the framework's own trust setting. Core canonicalises it. */
   readonly ip: string | undefined;
+  /** The other end of the connection, for noticing that a proxy is not trusted; undefined where it cannot be known. */
+  readonly peer?: string | undefined;
+  /** What is wrong with the framework's trust setting, if it is: it trusts everybody, or ignores a number of hops. */
+  readonly proxyTrust?: 'everything' | 'ignored-hops' | undefined;
   /** The user that the framework authenticated: an id, or an object with an `id` or `sub`. */
   readonly user: unknown;
+  /** Calls the listener when the request has been handled. */
+  onFinish?(listener: () => void): void;
   /** Calls the listener when the client goes away; returns how to stop that. Where missing, a waiting request is not cancelled. */
   onDisconnect?(listener: () => void): () => void;
   /** The framework's own request, handed to resolvers as their first argument. */

@@ -8,17 +8,20 @@ it('exports exactly this', () => {
     'StoreError',
     'andThen',
     'checkOptions',
+    'createClientIp',
     'createLimiter',
     'definePolicy',
     'isPromise',
     'limiterOf',
     'memoryStore',
+    'normalizeUsername',
     'onClose',
     'partition',
     'read',
     'readHeader',
     'readPath',
     'toReply',
+    'username',
   ]);
   expect(Object.keys(redis)).toEqual(['redisStore']);
 });

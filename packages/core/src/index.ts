@@ -2,6 +2,8 @@ export { onClose, readHeader, readPath, type RequestContext, type Resolver } fro
 export { checkOptions } from './options.ts';
 export type { Duration } from './duration.ts';
 export { ConfigError, type ConfigErrorCode, StoreError, type StoreErrorCode } from './errors.ts';
+export { type ClientIpOptions, createClientIp, type TrustProxy } from './identity/trusted-proxy.ts';
+export { normalizeUsername, username, type UsernameOptions } from './identity/username.ts';
 export type { Identified, IdentifiedUser, Identity } from './identity/identity.ts';
 export { type CustomPartition, type Partition, partition } from './identity/partition.ts';
 export type { AlgorithmName, Answer, DenialReason, Rule } from './algorithms/algorithm.ts';
@@ -26,6 +28,7 @@ export { type DenialBody, type Reply, toReply } from './reply/reply.ts';
 export type { ExistingHeader } from './reply/headers.ts';
 export type { Warning, WarningCode } from './warnings.ts';
 export type { Listeners } from './telemetry.ts';
-export { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts';
+export type { LimiterOptions } from './limiter-options.ts';
+export { createLimiter, type Limiter } from './limiter.ts';
 export { type AdapterOptions, limiterOf } from './shared-limiter.ts';
 export { andThen, isPromise, type MaybePromise } from './maybe.ts';

@@ -4,7 +4,8 @@ import type { RequestContext } from './context.ts';
 import type { Decision } from './decision.ts';
 import { StoreError } from './errors.ts';
 import { partition } from './identity/partition.ts';
-import { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts';
+import { createLimiter, type Limiter } from './limiter.ts';
+import type { LimiterOptions } from './limiter-options.ts';
 import { definePolicy } from './policy/define-policy.ts';
 import type { PolicyOptions } from './policy/policy.ts';
 import { read } from './policy/presets.ts';
@@ -308,8 +309,7 @@ describe('check', () => {
   it('survives facts that are not what they should be', async () => {
     const odd: unknown[] = [null, 5, {}, [], Promise.resolve('1.2.3.4'), 'x'.repeat(10_000)];
     const { limiter } = limiterWith();
-    for (const ip of odd)
-      expect(check(limiter, policyOf(100), { ip: ip as string }).identity.token).toMatch(/^unknown,/);
+    for (const ip of odd) expect(check(limiter, policyOf(100), { ip: ip as string }).identity.token).toBe('unknown');
     const throwing = {
       get ip(): string {
         throw new Error('no');

@@ -1,3 +1,4 @@
+import { isProduction } from './environment.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 import { invalid } from './options.ts';
 import { warnOnce } from './warnings.ts';
@@ -19,8 +20,8 @@ export function limiterOf({ limiter }: AdapterOptions): Limiter {
 }
 
 function sharedLimiter(): Limiter {
-  const host = globalThis as { [SHARED]?: Limiter; process?: { env?: Record<string, string | undefined> } };
-  if (host.process?.env?.['NODE_ENV'] === 'production') {
+  const host = globalThis as { [SHARED]?: Limiter };
+  if (isProduction()) {
     warnOnce(
       'memory-store-in-production',
       'Without a limiter, each process counts for itself in memory: pass one with redisStore(url).',

@@ -15,26 +15,35 @@ export interface Telemetry {
   readonly decided: (decision: Decision, ctx: RequestContext) => void;
   /** Says it the first time that this code comes up. */
   readonly warn: (code: WarningCode, message: string) => void;
+  /** How often each code came up, said or not. */
+  readonly warnings: ReadonlyMap<WarningCode, number>;
   /** Says it each time. For changes of state. */
   readonly report: (code: WarningCode, message: string) => void;
 }
 
 export function createTelemetry({ onDecision, onWarning }: Listeners): Telemetry {
-  const said = new Set<WarningCode>();
-  const report = (code: WarningCode, message: string): void => {
+  const warnings = new Map<WarningCode, number>();
+  const count = (code: WarningCode): number => {
+    const times = (warnings.get(code) ?? 0) + 1;
+    warnings.set(code, times);
+    return times;
+  };
+  const say = (code: WarningCode, message: string): void => {
     if (onWarning === undefined) print({ code, message });
     else safely(() => onWarning({ code, message }));
   };
   return {
+    warnings,
     decided(decision, ctx) {
       if (onDecision !== undefined) safely(() => onDecision(decision, ctx));
     },
     warn(code, message) {
-      if (said.has(code)) return;
-      said.add(code);
-      report(code, message);
+      if (count(code) === 1) say(code, message);
     },
-    report,
+    report(code, message) {
+      count(code);
+      say(code, message);
+    },
   };
 }
 

@@ -9,6 +9,15 @@ export type WarningCode =
   | 'partition-unresolved'
   | 'cost-unusable'
   | 'client-address-unknown'
+  | 'client-address-private'
+  | 'forwarding-header-ignored'
+  | 'trust-everything'
+  | 'hop-count-ignored'
+  | 'one-partition'
+  | 'user-after-decision'
+  | 'identity-unusable'
+  | 'memory-store-with-replicas'
+  | 'limiter-per-request'
   | 'resolver-failed';
 
 export interface Warning {

@@ -41,6 +41,18 @@ export class ExpressContext implements RequestContext<Request> {
     return readHeader(this.raw.headers, name);
   }
 
+  get peer(): string | undefined {
+    return this.raw.socket.remoteAddress;
+  }
+
+  get proxyTrust(): 'everything' | undefined {
+    return this.raw.app.get('trust proxy') === true ? 'everything' : undefined;
+  }
+
+  onFinish(listener: () => void): void {
+    onClose(this.#res, listener);
+  }
+
   onDisconnect(listener: () => void): () => void {
     return onClose(this.#res, listener);
   }

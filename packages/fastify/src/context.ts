@@ -36,7 +36,32 @@ export class FastifyContext implements RequestContext<FastifyRequest> {
     return readHeader(this.raw.headers, name);
   }
 
+  get peer(): string | undefined {
+    return this.raw.socket.remoteAddress;
+  }
+
+  /** Fastify 5 takes a number as trusting nobody, since hops are only known by their addresses. */
+  get proxyTrust(): 'everything' | 'ignored-hops' | undefined {
+    const { server } = this.raw;
+    const trust = trustOf(server);
+    if (trust === true) return 'everything';
+    return typeof trust === 'number' && Number.parseInt(server.version, 10) >= 5 ? 'ignored-hops' : undefined;
+  }
+
+  onFinish(listener: () => void): void {
+    onClose(this.#reply.raw, listener);
+  }
+
   onDisconnect(listener: () => void): () => void {
     return onClose(this.#reply.raw, listener);
   }
+}
+
+/** Fastify keeps its options under a symbol of its own; where that changes, there is no diagnosis, and nothing else. */
+function trustOf(server: object): unknown {
+  for (let scope: object | null = server; scope !== null; scope = Object.getPrototypeOf(scope) as object | null) {
+    const symbol = Object.getOwnPropertySymbols(scope).find(({ description }) => description === 'fastify.options');
+    if (symbol !== undefined) return (scope as Record<symbol, { trustProxy?: unknown }>)[symbol]?.trustProxy;
+  }
+  return undefined;
 }

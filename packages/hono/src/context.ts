@@ -6,10 +6,24 @@ import { routePath } from 'hono/route';
 export class HonoContext implements RequestContext<Context> {
   readonly raw: Context;
   readonly #clientIp: (c: Context) => string | undefined;
+  readonly #finish: (() => void)[] = [];
 
   constructor(c: Context, clientIp: (c: Context) => string | undefined) {
     this.raw = c;
     this.#clientIp = clientIp;
+  }
+
+  /** To be called when the handler has answered: Hono has no event for it. */
+  finished(): void {
+    for (const listener of this.#finish.splice(0)) listener();
+  }
+
+  onFinish(listener: () => void): void {
+    this.#finish.push(listener);
+  }
+
+  get peer(): string | undefined {
+    return socketAddress(this.raw);
   }
 
   get method(): string {

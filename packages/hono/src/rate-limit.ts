@@ -1,6 +1,8 @@
 import {
   type AdapterOptions,
   checkOptions,
+  type ClientIpOptions,
+  createClientIp,
   type Decision,
   isPromise,
   limiterOf,
@@ -16,8 +18,11 @@ export interface RateLimitVariables {
   rateLimit?: Decision;
 }
 
-export interface RateLimitOptions extends AdapterOptions {
-  /** The client's address. Default: the peer of the connection on Node, under `@hono/node-server`. */
+export interface RateLimitOptions extends AdapterOptions, ClientIpOptions {
+  /**
+   * The client's address, where `trustProxy` and `header` cannot say it. Default: the peer of the connection on Node
+   * (under `@hono/node-server`), or what a trusted peer says.
+   */
   readonly clientIp?: (c: Context) => string | undefined;
 }
 
@@ -31,18 +36,21 @@ export function rateLimit(
   spec: PolicySpec<Context>,
   options: RateLimitOptions = {},
 ): MiddlewareHandler<{ Variables: RateLimitVariables }> {
-  checkOptions('rateLimit', options, ['limiter', 'clientIp']);
+  checkOptions('rateLimit', options, ['limiter', 'clientIp', 'trustProxy', 'header']);
   const limiter = limiterOf(options);
-  const { clientIp = socketAddress } = options;
+  const fromPeer = createClientIp(options, 'rateLimit');
+  const { clientIp = (c: Context) => fromPeer(socketAddress(c), (name) => c.req.header(name)) } = options;
   limiter.register(spec);
 
   return async function rateLimit(c, next) {
-    const pending = limiter.check(new HonoContext(c, clientIp), spec);
+    const ctx = new HonoContext(c, clientIp);
+    const pending = limiter.check(ctx, spec);
     const decision = isPromise(pending) ? await pending : pending;
     if (decision === undefined) return next();
     c.set('rateLimit', decision);
     // Headers go onto the final response, once: set before the handler, they slow every response down.
     if (decision.allowed) await next();
+    ctx.finished();
     const { status, headers, remove, body } = toReply(decision, (name) => c.res.headers.get(name));
     if (status === undefined) return setHeaders(c, headers);
     // Through the context: what is there already would win over the headers of a new response.

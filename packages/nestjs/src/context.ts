@@ -27,6 +27,8 @@ interface PlatformRequest extends HttpRequest {
   /** Express; with its router's mount point taken off `url`. */
   readonly originalUrl?: string;
   readonly route?: { readonly path?: unknown };
+  readonly app?: { get(setting: string): unknown };
+  readonly socket?: { readonly remoteAddress?: string };
   /** Fastify. */
   readonly routeOptions?: { readonly url?: string };
 }
@@ -68,7 +70,24 @@ export class NestContext implements RequestContext<HttpRequest> {
     return readHeader(this.raw.headers, name);
   }
 
+  get peer(): string | undefined {
+    return (this.raw as PlatformRequest).socket?.remoteAddress;
+  }
+
+  /** Fastify's own setting is the platform adapter's, which does not tell. */
+  get proxyTrust(): 'everything' | undefined {
+    return (this.raw as PlatformRequest).app?.get('trust proxy') === true ? 'everything' : undefined;
+  }
+
+  onFinish(listener: () => void): void {
+    onClose(this.#nodeResponse, listener);
+  }
+
+  get #nodeResponse(): NodeResponse {
+    return this.#response.raw ?? (this.#response as unknown as NodeResponse);
+  }
+
   onDisconnect(listener: () => void): () => void {
-    return onClose(this.#response.raw ?? (this.#response as unknown as NodeResponse), listener);
+    return onClose(this.#nodeResponse, listener);
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressParser, parseAddress, UNKNOWN_ADDRESS } from './client-ip.ts';
+import { createAddressParser, toClientAddress, UNKNOWN_ADDRESS } from './client-ip.ts';
 
-describe('parseAddress', () => {
+describe('toClientAddress', () => {
   it.each([
     // One IPv4 address in all its spellings.
     ['203.0.113.7', '203.0.113.7', '203.0.113.7'],
@@ -29,7 +29,7 @@ describe('parseAddress', () => {
     ['::1', '::/64', '::/48'],
     ['ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', 'ffff:ffff:ffff:ffff::/64', 'ffff:ffff:ffff::/48'],
   ])('%s', (raw, client, site) => {
-    expect(parseAddress(raw)).toEqual({ client, site });
+    expect(toClientAddress(raw)).toMatchObject({ client, site });
   });
 
   it.each([
@@ -64,7 +64,7 @@ describe('parseAddress', () => {
     'null',
     'undefined',
   ])('%j is no address', (raw) => {
-    expect(parseAddress(raw)).toEqual(UNKNOWN_ADDRESS);
+    expect(toClientAddress(raw)).toEqual(UNKNOWN_ADDRESS);
   });
 
   it('never throws, whatever a proxy wrote', () => {

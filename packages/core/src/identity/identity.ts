@@ -1,5 +1,5 @@
 import type { RequestContext } from '../context.ts';
-import type { ClientAddress } from './client-ip.ts';
+import { type ClientAddress, UNKNOWN_ADDRESS } from './client-ip.ts';
 
 /**
  * Who is calling, by the first link that answers: `user`, then `apiKey`, then `ip+ua`. Its `token` is bounded and safe
@@ -25,6 +25,8 @@ export type Identified = IdentifiedUser | IdentifiedUser['id'] | null | undefine
 export interface Caller {
   readonly identity: Identity;
   readonly user: string | undefined;
+  /** The id that the application's `identify` answered, if it was one. */
+  readonly claimed: string | undefined;
   readonly apiKey: string | undefined;
   readonly address: ClientAddress;
 }
@@ -39,7 +41,8 @@ export function createCallerResolver(
     const address = addressOf(attempt(() => ctx.ip));
     const claimed =
       typeof identified === 'object' ? identified : identified === undefined ? undefined : { id: identified };
-    const id = attempt(() => userId(claimed?.id)) ?? attempt(() => userId(ctx.user));
+    const own = attempt(() => userId(claimed?.id));
+    const id = own ?? attempt(() => userId(ctx.user));
     const user = id === undefined ? undefined : token('u', id, hash);
     const presented = apiKeyOf(ctx);
     // Never raw: a key in Redis shows in MONITOR, SLOWLOG and every dump.
@@ -48,9 +51,11 @@ export function createCallerResolver(
     let identity: Identity;
     if (user !== undefined) identity = { kind: 'user', token: user, verified };
     else if (apiKey !== undefined) identity = { kind: 'apiKey', token: apiKey, verified: false };
+    // Without an address there is nothing to bound a user agent by: such clients share one counter.
+    else if (address === UNKNOWN_ADDRESS) identity = { kind: 'ip+ua', token: 'unknown', verified: false };
     else
       identity = { kind: 'ip+ua', token: `${address.client},${hash(ctx.header('user-agent') ?? '')}`, verified: false };
-    return { identity, user, apiKey, address };
+    return { identity, user, claimed: own, apiKey, address };
   };
 }
 

@@ -1,4 +1,5 @@
 import type { RequestContext, Resolver } from '../context.ts';
+import { UNKNOWN_ADDRESS } from '../identity/client-ip.ts';
 import type { Caller } from '../identity/identity.ts';
 import { type Place, toPlace, type Unresolved } from '../identity/partition.ts';
 import { andThen, isPromise, mapInOrder, type MaybePromise } from '../maybe.ts';
@@ -91,8 +92,9 @@ interface Dropped {
 
 function chargeOf<R>(limit: Limit<R>, place: Place | Unresolved, cost: number): Charge | Dropped {
   if (!('partition' in place)) return { limit, cost, ...place };
-  const { rule, localRule, ownCost, backstopOf } = limit;
+  const { ownCost, backstopOf, strict } = limit;
   const { partition, tag } = place;
+  const { rule, localRule } = strict !== undefined && tag === UNKNOWN_ADDRESS.site ? strict : limit;
   return { rule, localRule, partition, tag, cost, ownCost, isBackstop: backstopOf !== undefined };
 }
 

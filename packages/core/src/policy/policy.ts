@@ -83,6 +83,8 @@ export interface Limit<R = unknown> {
   readonly wholeCost: number;
   /** Whether the cost is the limit's and not the policy's: `settle` then leaves it alone. */
   readonly ownCost: boolean;
+  /** For a backstop, the limit that it has for clients without an address: all of them share it, so it is no wider. */
+  readonly strict: { readonly rule: QuotaRule; readonly localRule: QuotaRule } | undefined;
   /** For a backstop, the client-controlled link that it bounds. */
   readonly backstopOf: 'identity' | 'apiKey' | undefined;
 }

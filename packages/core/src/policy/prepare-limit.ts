@@ -57,6 +57,7 @@ export function prepareLimit<R>(at: string, options: LimitOptions<R>, policy: Po
     cost,
     wholeCost: Math.max(1, burst),
     ownCost: options.cost !== undefined,
+    strict: undefined,
     backstopOf: undefined,
   };
 }
@@ -116,7 +117,10 @@ export function toBackstop<R>(policy: string, limit: Limit<R>, factor: number, s
   };
   const per = [...new Set(limit.per.map((part) => (part === 'identity' || part === 'apiKey' ? 'site' : part)))];
   const backstopOf = limit.per.includes('apiKey') ? 'apiKey' : 'identity';
-  return { ...limit, name, per, rule, localRule: toLocal(rule, limit.cost, share), backstopOf };
+  const strictRule: QuotaRule = { ...rule, limit: units, burst };
+  const localRule = toLocal(rule, limit.cost, share);
+  const strict = { rule: strictRule, localRule: toLocal(strictRule, limit.cost, share) };
+  return { ...limit, name, per, rule, localRule, strict, backstopOf };
 }
 
 function pathOf(policy: string, limit: string, algorithm: AlgorithmName, windowMs: number): string {

@@ -1,0 +1,74 @@
+import type { Resolver } from './context.ts';
+import { type Duration, toMs } from './duration.ts';
+import { replicaHint } from './environment.ts';
+import type { Identified } from './identity/identity.ts';
+import { checkFunction, checkOptions, invalid } from './options.ts';
+import { memoryStore } from './stores/memory-store.ts';
+import type { Store } from './stores/store.ts';
+import type { Listeners } from './telemetry.ts';
+import type { WarningListener } from './warnings.ts';
+
+export interface LimiterOptions<R = unknown> extends Listeners {
+  /** Where to count. Default: in memory. */
+  readonly store?: Store;
+  /** How long a decision may wait for the store, 1 ms to 10 s. Default: the store's own, 100 ms for Redis. */
+  readonly deadline?: Duration;
+  /** Who is calling, where the framework does not know. Undefined or an error: the next link of the chain. */
+  readonly identify?: Resolver<R, Identified>;
+  /** Keys the hashes of API keys, user agents and names; at least 16 characters. Default: plain hashes. */
+  readonly pepper?: string;
+}
+
+const OPTIONS = ['store', 'deadline', 'identify', 'pepper', 'onDecision', 'onWarning'];
+const MIN_PEPPER = 16;
+
+/** What a limiter is made of, checked. */
+export interface LimiterParts {
+  readonly store: Store;
+  readonly deadlineMs: number;
+  readonly identify: Resolver<never, Identified> | undefined;
+  readonly pepper: string | undefined;
+}
+
+/** @throws ConfigError when an option is unknown or out of range */
+export function checkLimiterOptions<R>(options: LimiterOptions<R>): LimiterParts {
+  checkOptions('limiter', options, OPTIONS);
+  const { store = memoryStore(), deadline = store.deadlineMs, identify, pepper } = options;
+  if (typeof store?.take !== 'function')
+    invalid('limiter.store', 'a store such as memoryStore() or redisStore(url)', store);
+  for (const name of ['identify', 'onDecision', 'onWarning'] as const) checkFunction(`limiter.${name}`, options[name]);
+  if (pepper !== undefined && (typeof pepper !== 'string' || pepper.length < MIN_PEPPER)) {
+    // A secret does not belong into an error, not even one that is too short.
+    const received = typeof pepper === 'string' ? 'a shorter one' : pepper;
+    invalid('limiter.pepper', `a string of at least ${MIN_PEPPER} characters`, received);
+  }
+  return {
+    store,
+    deadlineMs: toMs('limiter.deadline', deadline, 1, 10_000),
+    identify,
+    pepper,
+  };
+}
+
+const CREATED = Symbol.for('tollgate.limiters');
+/** More limiters than any process has use for. */
+const TOO_MANY = 100;
+
+/** What can be seen to be wrong when a limiter is made. */
+export function warnOfMaking(store: Store, warn: WarningListener): void {
+  const hint = store.name === 'memory' ? replicaHint() : undefined;
+  if (hint !== undefined) {
+    warn(
+      'memory-store-with-replicas',
+      `Each instance counts for itself in memory, and ${hint} hints at several: use redisStore(url).`,
+    );
+  }
+  const host = globalThis as { [CREATED]?: number };
+  host[CREATED] = (host[CREATED] ?? 0) + 1;
+  if (host[CREATED] === TOO_MANY) {
+    warn(
+      'limiter-per-request',
+      `${TOO_MANY} limiters were made in this process: one that is made inside a request limits nothing.`,
+    );
+  }
+}
