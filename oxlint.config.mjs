@@ -4,7 +4,7 @@
 /** Core's layers: files or folders of packages/core/src. Each imports only from those above it here, or from its own. */
 const layers = [
   ['errors', 'options', 'duration', 'maybe', 'warnings', 'environment'],
-  ['context'],
+  ['context', 'node-context'],
   ['identity'],
   ['algorithms'],
   ['policy'],

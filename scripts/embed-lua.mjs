@@ -31,25 +31,32 @@ function read(file) {
 }
 
 /** @param {string} source */
-function script(source) {
-  const sha1 = createHash('sha1').update(source).digest('hex');
-  const escaped = source.replace(/[`\\]|\$\{/g, '\\$&');
-  return `{\n  sha1: '${sha1}',\n  source: \`${escaped}\`,\n}`;
+function literal(source) {
+  return `\`${source.replace(/[`\\]|\$\{/g, '\\$&')}\``;
+}
+
+/**
+ * @param {string} prologue
+ * @param {string} body
+ */
+function script(prologue, body) {
+  const sha1 = createHash('sha1').update(`${prologue}\n${body}`).digest('hex');
+  return `{\n  sha1: '${sha1}',\n  source: \`\${PROLOGUE}\n${literal(body).slice(1)},\n}`;
 }
 
 function generate() {
-  // Every script begins with the algorithms and with what all scripts share.
+  // Every script begins with the algorithms and with what all scripts share, which is embedded once.
   const common = join(root, 'stores/common.lua');
-  const prologue = [...luaFiles(join(root, 'algorithms')), common].flatMap(read);
+  const prologue = [...luaFiles(join(root, 'algorithms')), common].flatMap(read).join('\n');
   const files = luaFiles(join(root, 'stores')).filter((file) => file !== common);
   const scripts = files.map((file) => {
     const name = file.slice(join(root, 'stores/').length, -'.lua'.length);
-    const source = [...prologue, ...read(file)].join('\n');
-    return `export const ${name.replaceAll('-', '_').toUpperCase()}: Script = ${script(source)};\n`;
+    return `export const ${name.replaceAll('-', '_').toUpperCase()}: Script = ${script(prologue, read(file).join('\n'))};\n`;
   });
   return [
     '// Generated from the .lua files. Edit those and run `pnpm embed`.\n',
     'export interface Script {\n  readonly sha1: string;\n  readonly source: string;\n}\n',
+    `const PROLOGUE = ${literal(prologue)};\n`,
     ...scripts,
   ].join('\n');
 }

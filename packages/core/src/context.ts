@@ -27,26 +27,7 @@ export interface RequestContext<R = unknown> {
 /** Asks the application about a request. The first argument is the framework's own request. */
 export type Resolver<R, T> = (req: R, ctx: RequestContext<R>) => T | PromiseLike<T>;
 
-/** A header out of Node's parsed headers, for `RequestContext.header`. */
-export function readHeader(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  name: string,
-): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value.join(', ') : value;
-}
-
 /** The path of a request target, also of one in absolute form (`GET http://host/path`), which routers treat alike. */
 export function readPath(target: string): string {
   return target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
-}
-
-/** Listens for the end of a Node response, for `RequestContext.onDisconnect`. Returns how to stop. */
-export function onClose(
-  res: { once(event: 'close', listener: () => void): unknown; off(event: 'close', listener: () => void): unknown },
-  listener: () => void,
-): () => void {
-  // The response and not the request, whose own 'close' only says that it was read; nor the socket, which many share.
-  res.once('close', listener);
-  return () => void res.off('close', listener);
 }

@@ -5,6 +5,7 @@ import * as redis from './redis.ts';
 it('exports exactly this', () => {
   expect(Object.keys(core).toSorted()).toEqual([
     'ConfigError',
+    'NodeContext',
     'StoreError',
     'andThen',
     'checkOptions',
@@ -15,10 +16,8 @@ it('exports exactly this', () => {
     'limiterOf',
     'memoryStore',
     'normalizeUsername',
-    'onClose',
     'partition',
     'read',
-    'readHeader',
     'readPath',
     'toReply',
     'username',

@@ -1,4 +1,5 @@
-export { onClose, readHeader, readPath, type RequestContext, type Resolver } from './context.ts';
+export { readPath, type RequestContext, type Resolver } from './context.ts';
+export { NodeContext, type NodeRequest, type NodeResponse } from './node-context.ts';
 export { checkOptions } from './options.ts';
 export type { Duration } from './duration.ts';
 export { ConfigError, type ConfigErrorCode, StoreError, type StoreErrorCode } from './errors.ts';

@@ -1,11 +1,8 @@
-import { type Decision, onClose, readHeader, readPath, type RequestContext } from '@tollgate/core';
+import { type Decision, NodeContext, type NodeRequest, type NodeResponse, readPath } from '@tollgate/core';
 
 /** What Express's and Fastify's requests have in common. */
-export interface HttpRequest {
-  readonly method: string;
+export interface HttpRequest extends NodeRequest {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly ip?: string | undefined;
   readonly body?: unknown;
   readonly user?: unknown;
   /** The decision of the last limiter that counted this request. */
@@ -21,30 +18,19 @@ export interface HttpResponse {
   readonly raw?: NodeResponse;
 }
 
-type NodeResponse = Parameters<typeof onClose>[0];
-
 interface PlatformRequest extends HttpRequest {
   /** Express; with its router's mount point taken off `url`. */
   readonly originalUrl?: string;
   readonly route?: { readonly path?: unknown };
   readonly app?: { get(setting: string): unknown };
-  readonly socket?: { readonly remoteAddress?: string };
   /** Fastify. */
   readonly routeOptions?: { readonly url?: string };
 }
 
 /** Nest's request as core sees it, on the Express and on the Fastify platform. */
-export class NestContext implements RequestContext<HttpRequest> {
-  readonly raw: HttpRequest;
-  readonly #response: HttpResponse;
-
+export class NestContext extends NodeContext<HttpRequest> {
   constructor(request: HttpRequest, response: HttpResponse) {
-    this.raw = request;
-    this.#response = response;
-  }
-
-  get method(): string {
-    return this.raw.method;
+    super(request, response.raw ?? (response as unknown as NodeResponse));
   }
 
   get path(): string {
@@ -57,37 +43,8 @@ export class NestContext implements RequestContext<HttpRequest> {
     return typeof route?.path === 'string' ? route.path : routeOptions?.url;
   }
 
-  /** The platform's own answer: `app.set('trust proxy', …)` on Express, `new FastifyAdapter({ trustProxy })` on Fastify. */
-  get ip(): string | undefined {
-    return this.raw.ip;
-  }
-
-  get user(): unknown {
-    return this.raw.user;
-  }
-
-  header(name: string): string | undefined {
-    return readHeader(this.raw.headers, name);
-  }
-
-  get peer(): string | undefined {
-    return (this.raw as PlatformRequest).socket?.remoteAddress;
-  }
-
   /** Fastify's own setting is the platform adapter's, which does not tell. */
   get proxyTrust(): 'everything' | undefined {
     return (this.raw as PlatformRequest).app?.get('trust proxy') === true ? 'everything' : undefined;
-  }
-
-  onFinish(listener: () => void): void {
-    onClose(this.#nodeResponse, listener);
-  }
-
-  get #nodeResponse(): NodeResponse {
-    return this.#response.raw ?? (this.#response as unknown as NodeResponse);
-  }
-
-  onDisconnect(listener: () => void): () => void {
-    return onClose(this.#nodeResponse, listener);
   }
 }
