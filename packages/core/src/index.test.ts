@@ -8,6 +8,7 @@ it('exports exactly this', () => {
     'NodeContext',
     'StoreError',
     'andThen',
+    'byTier',
     'checkOptions',
     'createClientIp',
     'createLimiter',

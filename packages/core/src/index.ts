@@ -19,6 +19,7 @@ export type {
 } from './policy/policy.ts';
 export { definePolicy } from './policy/define-policy.ts';
 export { read, type ReadOptions } from './policy/presets.ts';
+export { byTier, type Tiers } from './policy/tiers.ts';
 export type { PolicySpec } from './policy/choose.ts';
 export type { Charge } from './policy/charge.ts';
 export type { Deadline } from './stores/deadline.ts';

@@ -15,11 +15,13 @@ export interface LimiterOptions<R = unknown> extends Listeners {
   readonly deadline?: Duration;
   /** Who is calling, where the framework does not know. Undefined or an error: the next link of the chain. */
   readonly identify?: Resolver<R, Identified>;
+  /** The caller's tier, for limits that are given with `byTier`. */
+  readonly tier?: Resolver<R, string | undefined>;
   /** Keys the hashes of API keys, user agents and names; at least 16 characters. Default: plain hashes. */
   readonly pepper?: string;
 }
 
-const OPTIONS = ['store', 'deadline', 'identify', 'pepper', 'onDecision', 'onWarning'];
+const OPTIONS = ['store', 'deadline', 'identify', 'tier', 'pepper', 'onDecision', 'onWarning'];
 const MIN_PEPPER = 16;
 
 /** What a limiter is made of, checked. */
@@ -27,16 +29,18 @@ export interface LimiterParts {
   readonly store: Store;
   readonly deadlineMs: number;
   readonly identify: Resolver<never, Identified> | undefined;
+  readonly tier: Resolver<never, string | undefined> | undefined;
   readonly pepper: string | undefined;
 }
 
 /** @throws ConfigError when an option is unknown or out of range */
 export function checkLimiterOptions<R>(options: LimiterOptions<R>): LimiterParts {
   checkOptions('limiter', options, OPTIONS);
-  const { store = memoryStore(), deadline = store.deadlineMs, identify, pepper } = options;
+  const { store = memoryStore(), deadline = store.deadlineMs, identify, tier, pepper } = options;
   if (typeof store?.take !== 'function')
     invalid('limiter.store', 'a store such as memoryStore() or redisStore(url)', store);
-  for (const name of ['identify', 'onDecision', 'onWarning'] as const) checkFunction(`limiter.${name}`, options[name]);
+  for (const name of ['identify', 'tier', 'onDecision', 'onWarning'] as const)
+    checkFunction(`limiter.${name}`, options[name]);
   if (pepper !== undefined && (typeof pepper !== 'string' || pepper.length < MIN_PEPPER)) {
     // A secret does not belong into an error, not even one that is too short.
     const received = typeof pepper === 'string' ? 'a shorter one' : pepper;
@@ -46,6 +50,7 @@ export function checkLimiterOptions<R>(options: LimiterOptions<R>): LimiterParts
     store,
     deadlineMs: toMs('limiter.deadline', deadline, 1, 10_000),
     identify,
+    tier,
     pepper,
   };
 }

@@ -9,6 +9,7 @@ import type { LimiterOptions } from './limiter-options.ts';
 import { definePolicy } from './policy/define-policy.ts';
 import type { PolicyOptions } from './policy/policy.ts';
 import { read } from './policy/presets.ts';
+import { byTier } from './policy/tiers.ts';
 import type { Deadline } from './stores/deadline.ts';
 import { memoryStore } from './stores/memory-store.ts';
 import type { Store, Taken } from './stores/store.ts';
@@ -246,7 +247,8 @@ describe('check', () => {
       const policy = policyOf(5, { cost: () => cost as number });
       const decisions = [await limiter.check(contextOf(), policy), await limiter.check(contextOf(), policy)];
       expect(decisions.map((decision) => decision?.allowed)).toEqual([true, false]);
-      expect(warnings.map(({ code }) => code)).toEqual(['cost-unusable']);
+      // A rejection is told of as well, with its own message.
+      expect(warnings.map(({ code }) => code).filter((code) => code !== 'resolver-failed')).toEqual(['cost-unusable']);
     }
     const { limiter } = limiterWith();
     const throwing = policyOf(5, {
@@ -462,6 +464,83 @@ describe('a store that does not answer', () => {
   it("a shorter deadline of the limiter wins over the store's own", async () => {
     const { limiter } = limiterWith({ store: storeOf(never, 60_000), deadline: '5ms' });
     expect(await limiter.check(contextOf(), policyOf(100))).toMatchObject({ source: 'local' });
+  });
+});
+
+describe('limits that a request tells', () => {
+  const tiers = byTier({ free: 2, pro: 5, enterprise: 100 });
+  const tiered = definePolicy({ name: 'api', limits: [{ limit: tiers, window: '1m', per: 'ip' }] });
+  const tierOf = (tier: unknown) => ({ tier: () => tier as string });
+
+  it("are the caller's tier's, now or later", async () => {
+    for (const tier of ['pro', Promise.resolve('pro')]) {
+      const { limiter } = limiterWith(tierOf(tier));
+      expect(await limiter.check(contextOf(), tiered)).toMatchObject({ binding: { limit: 5, remaining: 4 } });
+    }
+  });
+
+  it('are the lowest where the tier is unknown, which is said', async () => {
+    for (const tier of [undefined, null, 'gold', 'constructor', '__proto__', 5, Promise.reject(new Error('no'))]) {
+      const { limiter, warnings } = limiterWith(tierOf(tier));
+      expect(await limiter.check(contextOf(), tiered)).toMatchObject({ binding: { limit: 2 } });
+      expect(warnings.map(({ code }) => code)).toContain('tier-unknown');
+    }
+  });
+
+  it('change at once with the tier, without a second budget', () => {
+    let tier = 'free';
+    const { limiter } = limiterWith({ tier: () => tier });
+    expect([1, 2, 3].map(() => check(limiter, tiered).allowed)).toEqual([true, true, false]);
+    tier = 'pro';
+    expect([1, 2, 3, 4].map(() => check(limiter, tiered).allowed)).toEqual([true, true, true, false]);
+    tier = 'free';
+    expect(check(limiter, tiered)).toMatchObject({ allowed: false, binding: { limit: 2, remaining: 0 } });
+  });
+
+  it('need a limiter that can tell the tier', () => {
+    expect(() => createLimiter().register(tiered)).toThrow(
+      'limiter.tier must be a function, since policy "api" has limits by tier; received undefined.',
+    );
+    for (const bad of [{}, null, { free: -1 }, { free: Number.NaN }, { free: '5' }])
+      expect(() => byTier(bad as never)).toThrow(/^byTier/);
+    expect(() => definePolicy({ name: 'p', limits: [{ limit: byTier({ a: 1, b: 2 ** 50 }), window: '1d' }] })).toThrow(
+      'policy.limits[0].limit.b must be an integer',
+    );
+  });
+
+  it('may come from a function, asked once per request, and widen the backstop with them', () => {
+    const limit = vi.fn<() => number>(() => 3);
+    const { limiter } = limiterWith();
+    const policy = definePolicy({
+      name: 'p',
+      limits: [
+        { limit, window: '1m' },
+        { limit, window: '1h' },
+      ],
+      backstop: 4,
+    });
+    expect(check(limiter, policy).outcomes.map((outcome) => outcome.limit)).toEqual([3, 3, 12, 12]);
+    expect(limit).toHaveBeenCalledTimes(1);
+  });
+
+  it('deny when the function answers no number, and say so', async () => {
+    const odd: unknown[] = [
+      Number.NaN,
+      -1,
+      1.5,
+      Infinity,
+      '5',
+      undefined,
+      2 ** 60,
+      Promise.resolve('x'),
+      Promise.reject(new Error('no')),
+    ];
+    for (const answer of odd) {
+      const { limiter, warnings } = limiterWith();
+      const policy = definePolicy({ name: 'p', limits: [{ limit: () => answer as number, window: '1m' }] });
+      expect(await limiter.check(contextOf(), policy)).toMatchObject({ allowed: false, retryAfterMs: Infinity });
+      expect(warnings.map(({ code }) => code)).toContain('limit-unusable');
+    }
   });
 });
 

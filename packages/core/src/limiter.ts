@@ -11,7 +11,8 @@ import { andThen, mapInOrder, type MaybePromise } from './maybe.ts';
 import { type PolicyCharges, toCharges } from './policy/charge.ts';
 import { isPreflight, type PolicySpec } from './policy/choose.ts';
 import type { Policy } from './policy/policy.ts';
-import { createAsk, createSelection } from './policy/selection.ts';
+import { createAsk } from './policy/ask.ts';
+import { createSelection } from './policy/selection.ts';
 import { createDecider } from './resilience/decider.ts';
 import { waitForTurn } from './resilience/shaping.ts';
 import { Deadline } from './stores/deadline.ts';
@@ -53,12 +54,12 @@ const READY_MS = 5000;
 
 /** @throws ConfigError when an option is unknown or out of range */
 export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Limiter {
-  const { store, deadlineMs, identify, pepper } = checkLimiterOptions(options);
+  const { store, deadlineMs, identify, pepper, tier } = checkLimiterOptions(options);
   const { warn, report, decided, warnings } = createTelemetry(options);
   store.listen?.(report);
   warnOfMaking(store, warn);
   const ask = createAsk(warn);
-  const selection = createSelection(ask, warn);
+  const selection = createSelection(ask, warn, tier !== undefined);
   const hash = createHasher(pepper);
   const toCaller = createCallerResolver(hash, createAddressParser());
   const examine = createDiagnostics(warn, isProduction());
@@ -111,7 +112,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
         warn('identity-unusable', 'identify answered something that is no id: the next link of the chain counts.');
       }
       return andThen(
-        mapInOrder(policies, (policy) => toCharges(policy, ctx, caller, hash, warn)),
+        mapInOrder(policies, (policy) => toCharges(policy, ctx, caller, { hash, ask, warn, tier })),
         (asked) => work(asked, caller),
       );
     });

@@ -8,6 +8,8 @@ export type WarningCode =
   | 'policy-name-conflict'
   | 'partition-unresolved'
   | 'cost-unusable'
+  | 'limit-unusable'
+  | 'tier-unknown'
   | 'client-address-unknown'
   | 'client-address-private'
   | 'forwarding-header-ignored'

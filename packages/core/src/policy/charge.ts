@@ -1,9 +1,12 @@
 import type { RequestContext, Resolver } from '../context.ts';
+import type { WarningListener } from '../warnings.ts';
 import { UNKNOWN_ADDRESS } from '../identity/client-ip.ts';
 import type { Caller } from '../identity/identity.ts';
 import { type Place, toPlace, type Unresolved } from '../identity/partition.ts';
 import { andThen, isPromise, mapInOrder, type MaybePromise } from '../maybe.ts';
-import type { Limit, Policy, QuotaRule } from './policy.ts';
+import type { Ask } from './ask.ts';
+import { createNumbers } from './numbers.ts';
+import type { Limit, LimitRules, Policy, QuotaRule } from './policy.ts';
 
 /** One limit of one request, ready to be decided: whose counter, by which rule, how much. */
 export interface Charge extends Place {
@@ -20,42 +23,33 @@ export interface PolicyCharges {
   readonly charges: readonly Charge[];
 }
 
-/** Told what a resolver of the application got wrong. */
-export type ResolverWarning = (code: 'partition-unresolved' | 'cost-unusable', sentence: string) => void;
+/** What charges are resolved with: the limiter's own means. */
+export interface ChargeMeans {
+  readonly hash: (value: string) => string;
+  readonly ask: Ask;
+  readonly warn: WarningListener;
+  readonly tier: Resolver<never, string | undefined> | undefined;
+}
 
-/** Resolves partitions and costs of a policy for one request. Limits that do not apply to the request are left out. */
+/** Resolves partitions, costs and limits of a policy for one request. Limits that do not apply to it are left out. */
 export function toCharges<R>(
   policy: Policy<R>,
   ctx: RequestContext<R>,
   caller: Caller,
-  hash: (value: string) => string,
-  warn: ResolverWarning,
+  means: ChargeMeans,
 ): MaybePromise<PolicyCharges> {
-  // One resolver, one call per request, however many limits share its cost.
-  let known: Map<Resolver<R, number>, MaybePromise<number | undefined>> | undefined;
-  const costOf = (limit: Limit<R>): MaybePromise<number> => {
-    const { cost, wholeCost } = limit;
-    if (typeof cost === 'number') return cost;
-    known ??= new Map();
-    if (!known.has(cost)) known.set(cost, resolveCost(cost, ctx));
-    return andThen(known.get(cost), (units) => {
-      if (units !== undefined) return units;
-      warn(
-        'cost-unusable',
-        `The cost of policy "${policy.name}" was not a whole number from 0: the request costs the whole limit.`,
-      );
-      // Never a free pass: NaN, a negative number or an error may be what an attacker provokes.
-      return wholeCost;
-    });
-  };
+  const { hash, warn } = means;
+  const numbers = createNumbers(policy, ctx, means);
   const toCharge = (limit: Limit<R>): MaybePromise<Charge | Dropped | undefined> => {
     if (!applies(limit, caller)) return undefined;
     const place = toPlace(limit.per, ctx, caller, hash);
-    const cost = costOf(limit);
-    if (isPromise(place) || isPromise(cost)) {
-      return Promise.all([place, cost]).then(([p, c]) => chargeOf(limit, p, c));
+    const rules = numbers.rulesOf(limit);
+    if (isPromise(place) || isPromise(rules)) {
+      return Promise.all([place, rules]).then(([where, by]) =>
+        andThen(numbers.costOf(limit, by), (cost) => chargeOf(limit, by, where, cost)),
+      );
     }
-    return chargeOf(limit, place, cost);
+    return andThen(numbers.costOf(limit, rules), (cost) => chargeOf(limit, rules, place, cost));
   };
 
   return andThen(mapInOrder(policy.limits, toCharge), (resolved) => {
@@ -66,17 +60,16 @@ export function toCharges<R>(
       if ('partition' in charge) {
         charges.push(charge);
       } else if (charge.custom) {
-        warn(
-          'partition-unresolved',
-          `Partition "${charge.part}" of policy "${policy.name}" had no value: its limits were not counted.`,
-        );
+        const sentence = `Partition "${charge.part}" of policy "${policy.name}" had no value: its limits were not counted.`;
+        warn('partition-unresolved', sentence);
         dropped ??= charge;
       }
     }
     // A resolver that fails must not turn a policy off: its first limit then counts by client address.
     if (charges.length === 0 && dropped !== undefined) {
       const { client, site } = caller.address;
-      charges.push(chargeOf(dropped.limit, { partition: `ip,${client}`, tag: site }, dropped.cost) as Charge);
+      const { limit, rules, cost } = dropped;
+      charges.push(chargeOf(limit, rules, { partition: `ip,${client}`, tag: site }, cost) as Charge);
     }
     return { policy, charges };
   });
@@ -85,35 +78,23 @@ export function toCharges<R>(
 /** A limit whose partition has no value for this request. */
 interface Dropped {
   readonly limit: Limit<never>;
+  readonly rules: LimitRules;
   readonly cost: number;
   readonly part: string;
   readonly custom: boolean;
 }
 
-function chargeOf<R>(limit: Limit<R>, place: Place | Unresolved, cost: number): Charge | Dropped {
-  if (!('partition' in place)) return { limit, cost, ...place };
-  const { ownCost, backstopOf, strict } = limit;
+function chargeOf<R>(limit: Limit<R>, rules: LimitRules, place: Place | Unresolved, cost: number): Charge | Dropped {
+  if (!('partition' in place)) return { limit, rules, cost, ...place };
+  const { ownCost, backstopOf } = limit;
   const { partition, tag } = place;
-  const { rule, localRule } = strict !== undefined && tag === UNKNOWN_ADDRESS.site ? strict : limit;
-  return { rule, localRule, partition, tag, cost, ownCost, isBackstop: backstopOf !== undefined };
+  const isBackstop = backstopOf !== undefined;
+  const { rule, localRule } = isBackstop && tag === UNKNOWN_ADDRESS.site ? rules.strict : rules;
+  return { rule, localRule, partition, tag, cost, ownCost, isBackstop };
 }
 
 /** A backstop bounds what the client controls: nothing is to bound for a verified user. */
 function applies<R>({ backstopOf }: Limit<R>, caller: Caller): boolean {
   if (backstopOf === undefined) return true;
   return backstopOf === 'identity' ? !caller.identity.verified : caller.apiKey !== undefined;
-}
-
-function resolveCost<R>(cost: Resolver<R, number>, ctx: RequestContext<R>): MaybePromise<number | undefined> {
-  try {
-    const units = cost(ctx.raw, ctx);
-    return isPromise(units) ? Promise.resolve(units).then(usable, () => undefined) : usable(units);
-  } catch {
-    return undefined;
-  }
-}
-
-/** A whole number from 0, or undefined for anything else. */
-function usable(units: unknown): number | undefined {
-  return Number.isSafeInteger(units) && (units as number) >= 0 ? (units as number) : undefined;
 }

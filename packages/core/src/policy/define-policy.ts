@@ -1,8 +1,10 @@
 import type { Rule } from '../algorithms/algorithm.ts';
 import { partitionName } from '../identity/partition.ts';
 import { checkFunction, checkInteger, checkOneOf, checkOptions, invalid } from '../options.ts';
-import { MAX_UNITS, prepareLimit, toBackstop } from './prepare-limit.ts';
+import { prepareLimit, toBackstop } from './prepare-limit.ts';
+import { MAX_UNITS } from './rules.ts';
 import type { Limit, LimitOptions, Policy, PolicyOptions } from './policy.ts';
+import { isTiers } from './tiers.ts';
 
 const POLICY_OPTIONS = ['name', 'limits', 'cost', 'onStoreFailure', 'disclose', 'skip', 'backstop'];
 const DEFAULT_SHARE = 0.25;
@@ -37,7 +39,7 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
   if (twice !== undefined) invalid('policy.limits', 'limits of distinct names', twice);
   if (!prepared.some(({ per }) => per.length === 1 && per[0] === 'ip')) {
     const controlled = prepared.filter(({ per }) => per.includes('identity') || per.includes('apiKey'));
-    prepared.push(...controlled.map((limit) => toBackstop(name, limit, backstop, share)));
+    prepared.push(...controlled.map((limit) => toBackstop(name, limit, backstop)));
   }
   // Shared by all requests: nobody is to take a limit out of it by accident.
   return Object.freeze({
@@ -47,7 +49,7 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     disclose,
     skip,
     shape: prepared
-      .map(({ per, rule }) => `${rule.path}=${numbersOf(rule)} per ${per.map(partitionName).join('+')}`)
+      .map(({ per, rule, limit }) => `${rule.path}=${numbersOf(rule, limit)} per ${per.map(partitionName).join('+')}`)
       .join('; '),
   });
 }
@@ -63,9 +65,14 @@ function checkShare(mode: unknown): number {
   return DEFAULT_SHARE;
 }
 
-/** The numbers of a limit that are not in its path: `5`, `60 burst 10`. */
-function numbersOf({ limit, burst, maxDelayMs, blockMs }: Rule): string {
+/** The numbers of a limit that are not in its path: `5`, `60 burst 10`, `free 100 pro 1000`. */
+function numbersOf({ limit, burst, maxDelayMs, blockMs }: Rule, source: Limit<never>['limit']): string {
+  const units = isTiers(source)
+    ? Object.entries(source.tiers).flat().join(' ')
+    : typeof source === 'function'
+      ? 'varying'
+      : limit;
   const burstText = burst === limit ? '' : ` burst ${burst}`;
   const delayText = maxDelayMs === undefined ? '' : ` delay ${maxDelayMs}`;
-  return `${limit}${burstText}${delayText}${blockMs === 0 ? '' : ` block ${blockMs}`}`;
+  return `${units}${burstText}${delayText}${blockMs === 0 ? '' : ` block ${blockMs}`}`;
 }

@@ -2,6 +2,8 @@ import type { AlgorithmName, Rule } from '../algorithms/algorithm.ts';
 import type { Resolver } from '../context.ts';
 import type { Duration } from '../duration.ts';
 import type { Partition, PartitionPart } from '../identity/partition.ts';
+import type { RuleFrame } from './rules.ts';
+import type { Tiers } from './tiers.ts';
 
 /**
  * What answers when the store cannot: `local` the same limits in memory, at a share of each (default 0.25), `open`
@@ -24,9 +26,9 @@ export interface LimitOptions<R = unknown> {
   readonly algorithm?: AlgorithmName;
   /**
    * Units per window, a whole number from 0; `limit × windowMs` below 2^53, of a sliding log at most 10 000. 0 denies
-   * everything.
+   * everything. `byTier({ … })`, or a function of the request: one that fails, or answers no such number, denies.
    */
-  readonly limit: number;
+  readonly limit: number | Tiers | Resolver<R, number>;
   /** 1 ms to 31 days. */
   readonly window: Duration;
   /**
@@ -72,19 +74,29 @@ export interface QuotaRule extends Rule {
   readonly disclosed: boolean;
 }
 
-export interface Limit<R = unknown> {
-  readonly name: string;
-  readonly per: readonly PartitionPart<R>[];
+/** The rules of a limit of so many units. */
+export interface LimitRules {
   readonly rule: QuotaRule;
   /** The same limit at the share of it that one instance grants while the store is out. */
   readonly localRule: QuotaRule;
-  readonly cost: number | Resolver<R, number>;
+  /** Of a backstop, what it is for clients without an address: all of them share it, so it is no wider than its limit. */
+  readonly strict: { readonly rule: QuotaRule; readonly localRule: QuotaRule };
   /** Charged when the cost is unusable: all that one caller can have at once, of a backstop no more than of its limit. */
   readonly wholeCost: number;
+}
+
+/** A limit, prepared. Its own rules are those of its number, of its lowest tier, or of 0 where a function says. */
+export interface Limit<R = unknown> extends LimitRules {
+  readonly name: string;
+  readonly per: readonly PartitionPart<R>[];
+  readonly limit: number | Tiers | Resolver<R, number>;
+  /** The highest number that it can have. */
+  readonly most: number;
+  readonly frame: RuleFrame;
+  readonly rulesOf: (limit: number) => LimitRules;
+  readonly cost: number | Resolver<R, number>;
   /** Whether the cost is the limit's and not the policy's: `settle` then leaves it alone. */
   readonly ownCost: boolean;
-  /** For a backstop, the limit that it has for clients without an address: all of them share it, so it is no wider. */
-  readonly strict: { readonly rule: QuotaRule; readonly localRule: QuotaRule } | undefined;
   /** For a backstop, the client-controlled link that it bounds. */
   readonly backstopOf: 'identity' | 'apiKey' | undefined;
 }

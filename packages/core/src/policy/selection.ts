@@ -1,27 +1,12 @@
-import type { RequestContext, Resolver } from '../context.ts';
-import { andThen, isPromise, mapInOrder, type MaybePromise } from '../maybe.ts';
+import type { RequestContext } from '../context.ts';
+import { andThen, mapInOrder, type MaybePromise } from '../maybe.ts';
+import { invalid } from '../options.ts';
 import type { WarningListener } from '../warnings.ts';
+import type { Ask } from './ask.ts';
 import { choosePolicies, declaredPolicies, type PolicySpec } from './choose.ts';
 import type { Policy } from './policy.ts';
 import { createRegistry } from './registry.ts';
-
-/** Asks a resolver of the application; one that fails answers nothing, and says so. */
-export type Ask = <R, T>(resolver: Resolver<R, T>, ctx: RequestContext<R>, name: string) => MaybePromise<T | undefined>;
-
-export function createAsk(warn: WarningListener): Ask {
-  return function ask(resolver, ctx, name) {
-    const failed = (error: unknown): undefined => {
-      warn('resolver-failed', `${name} failed: ${error instanceof Error ? error.message : String(error)}`);
-      return undefined;
-    };
-    try {
-      const value = resolver(ctx.raw, ctx);
-      return isPromise(value) ? Promise.resolve(value).then((late) => late, failed) : value;
-    } catch (error) {
-      return failed(error);
-    }
-  };
-}
+import { isTiers } from './tiers.ts';
 
 /** Which policies a request is to be charged by. */
 export interface Selection {
@@ -33,12 +18,20 @@ export interface Selection {
   due<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): MaybePromise<readonly Policy<R>[]>;
 }
 
-export function createSelection(ask: Ask, warn: WarningListener): Selection {
+/** @param knowsTiers whether the limiter can tell a caller's tier */
+export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boolean): Selection {
   const registry = createRegistry();
   const charged = new WeakMap<object, Set<Policy<never>>>();
 
   return {
-    register: (spec) => declaredPolicies(spec).forEach((policy) => registry.add(policy)),
+    register(spec) {
+      for (const policy of declaredPolicies(spec)) {
+        if (!knowsTiers && policy.limits.some(({ limit }) => isTiers(limit))) {
+          invalid('limiter.tier', `a function, since policy "${policy.name}" has limits by tier`, undefined);
+        }
+        registry.add(policy);
+      }
+    },
     all,
     due: (spec, ctx) =>
       andThen(all(spec, ctx), (policies) => {
