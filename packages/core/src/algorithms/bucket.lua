@@ -18,18 +18,23 @@ local function bucket()
     return used, math.max(now, state.t), math.max(0, d), rate, moved
   end
 
+  -- How long a request would wait for its turn behind what is used.
+  local function delayOf(rule, used, ahead)
+    if not rule.maxDelayMs or rule.limit == 0 or used == 0 then return 0 end
+    return ahead + math.ceil(used / rule.limit)
+  end
+
   -- How long until cost passes if nothing more comes: until it fits, and until its turn is near enough.
-  local function waitMs(rule, used, rate, cost)
+  local function waitMs(rule, used, rate, cost, ahead)
     local over = used - (rule.burst - cost) * rule.windowMs
-    local early = 0
-    if rule.maxDelayMs and rule.limit > 0 then early = used - rule.maxDelayMs * rule.limit end
-    return math.max(0, math.ceil(math.max(over, early) / rate))
+    local fitsIn = over > 0 and ahead + math.ceil(over / rate) or 0
+    return math.max(fitsIn, delayOf(rule, used, ahead) - (rule.maxDelayMs or math.huge), 0)
   end
 
   return {
     decode = function(text)
       local numbers = numbersOf(text, 3)
-      if not numbers or numbers[3] == 0 then return nil end
+      if not numbers or numbers[1] > MAX_USED or numbers[2] > MAX_SAFE_INTEGER or numbers[3] == 0 then return nil end
       return { used = numbers[1], t = numbers[2], rate = numbers[3] }
     end,
 
@@ -41,25 +46,24 @@ local function bucket()
       local L, W, burst, maxDelayMs = rule.limit, rule.windowMs, rule.burst, rule.maxDelayMs
       local used, at, ahead, rate, moved = drain(state, rule, now)
       local never = cost > burst or (L == 0 and cost > 0)
-      local retryMs = never and -1 or waitMs(rule, used, rate, cost)
+      local retryMs = never and -1 or waitMs(rule, used, rate, cost, ahead)
       local allowed = retryMs == 0
       local after = allowed and used + cost * W or used
-      local queueing = maxDelayMs and after > maxDelayMs * L
+      local queueing = maxDelayMs and delayOf(rule, after, ahead) > maxDelayMs
       local remaining = (L == 0 or queueing) and 0 or math.max(0, math.floor((burst * W - after) / W))
-      local nextMs = L > 0 and remaining < burst and ahead + waitMs(rule, after, rate, remaining + 1) or 0
+      local nextMs = L > 0 and remaining < burst and waitMs(rule, after, rate, remaining + 1, ahead) or 0
       local resetMs = after > 0 and ahead + math.ceil(after / rate) or 0
       local status = allowed and ALLOWED or never and NEVER or EXHAUSTED
-      local retryAfterMs = allowed and 0 or never and -1 or ahead + retryMs
-      local delayMs = allowed and maxDelayMs and L > 0 and used > 0 and ahead + math.ceil(used / L) or 0
+      local retryAfterMs = allowed and 0 or retryMs
+      local delayMs = allowed and delayOf(rule, used, ahead) or 0
       local stored = ((allowed and cost > 0) or moved) and { used = after, t = at, rate = rate } or nil
       return status, remaining, nextMs, resetMs, retryAfterMs, delayMs, at, stored
     end,
 
     refund = function(state, rule, units, at, now)
-      local W, burst = rule.windowMs, rule.burst
       local used, later = drain(state, rule, now)
-      if used == 0 or (later - at) * state.rate >= burst * W then return nil end
-      return { used = used - math.min(units * W, used), t = later, rate = state.rate }
+      local left = math.min(used, units * rule.windowMs - math.max(0, later - at) * state.rate)
+      return left > 0 and { used = used - left, t = later, rate = state.rate } or nil
     end,
 
     debit = function(state, rule, units, now)

@@ -19,16 +19,18 @@ export const bucket: Pick<Algorithm<BucketState>, 'step' | 'refund' | 'debit' | 
     const { limit: L, windowMs: W, burst, maxDelayMs } = rule;
     const { used, at, ahead, rate, moved } = drain(state, rule, now);
     const never = cost > burst || (L === 0 && cost > 0);
-    const retryMs = never ? Infinity : waitMs(rule, used, rate, cost);
+    const retryMs = never ? Infinity : waitMs(rule, used, rate, cost, ahead);
     const allowed = retryMs === 0;
     const after = allowed ? used + cost * W : used;
-    const queueing = maxDelayMs !== undefined && after > maxDelayMs * L;
-    const remaining = L === 0 || queueing ? 0 : Math.max(0, Math.floor((burst * W - after) / W));
-    const nextMs = L > 0 && remaining < burst ? ahead + waitMs(rule, after, rate, remaining + 1) : 0;
+    const remaining =
+      L === 0 || delayOf(rule, after, ahead) > (maxDelayMs ?? Infinity)
+        ? 0
+        : Math.max(0, Math.floor((burst * W - after) / W));
+    const nextMs = L > 0 && remaining < burst ? waitMs(rule, after, rate, remaining + 1, ahead) : 0;
     const resetMs = after > 0 ? ahead + Math.ceil(after / rate) : 0;
     const reason = allowed ? undefined : never ? 'never' : 'exhausted';
-    const retryAfterMs = allowed ? 0 : ahead + retryMs;
-    const delayMs = allowed && maxDelayMs !== undefined && L > 0 && used > 0 ? ahead + Math.ceil(used / L) : 0;
+    const retryAfterMs = allowed ? 0 : retryMs;
+    const delayMs = allowed ? delayOf(rule, used, ahead) : 0;
     return {
       answer: { allowed, reason, remaining, nextMs, resetMs, retryAfterMs, delayMs },
       state: (allowed && cost > 0) || moved ? { used: after, t: at, rate } : undefined,
@@ -37,11 +39,10 @@ export const bucket: Pick<Algorithm<BucketState>, 'step' | 'refund' | 'debit' | 
   },
 
   refund(state, rule, units, at, now): BucketState | undefined {
-    const { windowMs: W, burst } = rule;
     const { used, at: later } = drain(state, rule, now);
-    // What was charged has drained meanwhile: giving it back would let slow successes bank attempts.
-    if (used === 0 || (later - at) * state.rate >= burst * W) return undefined;
-    return { used: used - Math.min(units * W, used), t: later, rate: state.rate };
+    // What of the charge has drained meanwhile is gone: giving it back would let slow successes bank attempts.
+    const left = Math.min(used, units * rule.windowMs - Math.max(0, later - at) * state.rate);
+    return left > 0 ? { used: used - left, t: later, rate: state.rate } : undefined;
   },
 
   debit(state, rule, units, now): BucketState {
@@ -70,9 +71,15 @@ function drain(
   return { used, at: Math.max(now, state.t), ahead: Math.max(0, d), rate, moved };
 }
 
+/** How long a request would wait for its turn behind what is used. */
+function delayOf({ limit: L, maxDelayMs }: Rule, used: number, ahead: number): number {
+  return maxDelayMs === undefined || L === 0 || used === 0 ? 0 : ahead + Math.ceil(used / L);
+}
+
 /** How long until `cost` passes if nothing more comes: until it fits, and until its turn is near enough. */
-function waitMs({ windowMs: W, burst, limit: L, maxDelayMs }: Rule, used: number, rate: number, cost: number): number {
+function waitMs(rule: Rule, used: number, rate: number, cost: number, ahead: number): number {
+  const { windowMs: W, burst, maxDelayMs = Infinity } = rule;
   const over = used - (burst - cost) * W;
-  const early = maxDelayMs === undefined || L === 0 ? 0 : used - maxDelayMs * L;
-  return Math.max(0, Math.ceil(Math.max(over, early) / rate));
+  const fitsIn = over > 0 ? ahead + Math.ceil(over / rate) : 0;
+  return Math.max(fitsIn, delayOf(rule, used, ahead) - maxDelayMs, 0);
 }

@@ -8,7 +8,7 @@ local function decodeHeld(text, algorithm)
   local block
   if string.sub(text, 1, 1) == '!' then
     local till, ms, rest = string.match(text, '^!(%d+)!(%d+)!(.*)$')
-    if not till or #till > 16 or #ms > 16 then return {} end
+    if not till or #till > 16 or #ms > 10 then return {} end
     block, text = { till = tonumber(till), ms = tonumber(ms) }, rest
   end
   return { state = text ~= '' and algorithm.decode(text) or nil, block = block }

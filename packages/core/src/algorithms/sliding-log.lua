@@ -90,7 +90,10 @@ local function slidingLog()
       local count = (#text - 4) / 9
       if sub(text, 1, 1) ~= 'L' or count < 0 or count ~= floor(count) then return nil end
       local a, b, c = byte(text, 2, 4)
-      return { entries = sub(text, 5), count = count, base = (a * 256 + b) * 256 + c }
+      local log = { entries = sub(text, 5), count = count, base = (a * 256 + b) * 256 + c }
+      -- Times only grow. All of them would take too long to look at, and what encode wrote needs no more than this.
+      if count > 0 and timeOf(log, 1) > timeOf(log, count) then return nil end
+      return log
     end,
 
     encode = function(log)

@@ -53,7 +53,9 @@ export const SINGLE_VALUES = [
  * that is more. Lists append to what is there.
  */
 function ietf(outcomes: readonly Outcome[], existing: ExistingHeader, retryAfter: number | undefined): Headers {
-  const policy = outcomes.map(({ name, limit, windowMs }) => `${quoted(name)};q=${limit};w=${toSeconds(windowMs)}`);
+  const policy = outcomes.map(
+    (outcome) => `${quoted(outcome.name)};q=${quotaOf(outcome)};w=${toSeconds(outcome.windowMs)}`,
+  );
   const state = outcomes.map(({ name, remaining, nextMs }) => {
     const t = toSeconds(nextMs);
     const tells = t > 0 && (retryAfter === undefined || t <= retryAfter);
@@ -81,19 +83,26 @@ function withoutLater(existing: string, retryAfter: number | undefined): string 
   }
 }
 
+/** What can remain must not be more than the quota: a bucket may hold more than it gets in a window. */
+function quotaOf({ limit, burst }: Outcome): number {
+  return Math.max(limit, burst);
+}
+
 /** The three fields of draft -06. Reset is in delta seconds in every revision of the draft, never an epoch. */
-function draft6({ limit, remaining, resetMs }: Outcome): Headers {
+function draft6(outcome: Outcome): Headers {
+  const { remaining, resetMs } = outcome;
   return [
-    ['RateLimit-Limit', String(limit)],
+    ['RateLimit-Limit', String(quotaOf(outcome))],
     ['RateLimit-Remaining', String(remaining)],
     ['RateLimit-Reset', String(toSeconds(resetMs))],
   ];
 }
 
 /** The customary fields, as GitHub writes them: Reset is the epoch second. */
-function legacy({ limit, remaining, resetMs }: Outcome, nowMs: number): Headers {
+function legacy(outcome: Outcome, nowMs: number): Headers {
+  const { remaining, resetMs } = outcome;
   return [
-    ['X-RateLimit-Limit', String(limit)],
+    ['X-RateLimit-Limit', String(quotaOf(outcome))],
     ['X-RateLimit-Remaining', String(remaining)],
     ['X-RateLimit-Reset', String(toSeconds(nowMs + resetMs))],
   ];

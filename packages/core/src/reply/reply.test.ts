@@ -20,7 +20,7 @@ function outcome(facts: Partial<Outcome>, policy: Partial<PolicyOptions> = {}): 
     retryAfterMs: 0,
     delayMs: 0,
   };
-  return { policy: made, name: made.name, limit: 10, windowMs: 60_000, ...neutral, ...facts };
+  return { policy: made, name: made.name, limit: 10, burst: 10, windowMs: 60_000, ...neutral, ...facts };
 }
 
 function decision(outcomes: readonly Outcome[], source: DecisionSource = 'store'): Verdict {
@@ -74,6 +74,15 @@ describe('toReply', () => {
       ['read-day', 2],
     ]);
     expect(headers['RateLimit-Remaining']).toBe('2');
+  });
+
+  it('a bucket that holds more than it gets in a window says so: what remains is never more than the quota', () => {
+    const headers = headersOf(decision([outcome({ limit: 60, burst: 200, remaining: 199 })]));
+    expect(headers).toMatchObject({
+      'RateLimit-Policy': '"read";q=200;w=60',
+      'RateLimit-Limit': '200',
+      'RateLimit-Remaining': '199',
+    });
   });
 
   it('a window below a second is a second to clients, and an untouched quota has no t', () => {

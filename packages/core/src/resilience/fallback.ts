@@ -1,12 +1,13 @@
-import { type Decision, decide, type DecisionSource, toOutcomes, type Verdict } from '../decision.ts';
+import { decide, type DecisionSource, toOutcomes, type Verdict } from '../decision.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { Charge, PolicyCharges } from '../policy/charge.ts';
 import { memoryStore, type MemoryStore } from '../stores/memory-store.ts';
-import { toDecision } from './settlement.ts';
+import type { Adjustment } from '../stores/store.ts';
+import { type Settlement, toSettlement } from './settlement.ts';
 
 /** Answers a request whose store could not, each policy in its own failure mode. */
 export interface Fallback {
-  take(asked: readonly PolicyCharges[], identity: Identity): Decision;
+  take(asked: readonly PolicyCharges[], identity: Identity): Settlement;
   peek(asked: readonly PolicyCharges[], identity: Identity): Verdict;
 }
 
@@ -17,16 +18,20 @@ export function createFallback(): Fallback {
   return {
     take(asked, identity) {
       const { source, local, charges } = split(asked);
-      if (source !== 'local') return toDecision(undecided(asked, identity, source), undefined);
+      if (source !== 'local') return toSettlement(undecided(asked, identity, source), undefined);
       const store = (memory ??= memoryStore());
-      const [{ answers, at } = { answers: [], at: [] }] = store.take([charges]);
+      const [{ answers, at } = { answers: [], at: [] }] = store.take([charges.map(toLocal)]);
       const verdict = decide(policiesOf(asked), toOutcomes(local, answers, 'localRule'), identity, source);
-      return toDecision(verdict, { charges, at, adjust: (adjustments) => store.adjust(adjustments) });
+      return toSettlement(verdict, {
+        charges,
+        at,
+        adjust: (adjustments) => store.adjust(adjustments.map(toLocalAdjustment)),
+      });
     },
     peek(asked, identity) {
       const { source, local, charges } = split(asked);
       if (source !== 'local') return undecided(asked, identity, source);
-      const answers = (memory ??= memoryStore()).peek(charges);
+      const answers = (memory ??= memoryStore()).peek(charges.map(toLocal));
       return decide(policiesOf(asked), toOutcomes(local, answers, 'localRule'), identity, source);
     },
   };
@@ -45,7 +50,7 @@ function split(asked: readonly PolicyCharges[]): Split {
   const local = concerned.filter(({ policy }) => policy.onStoreFailure === 'local');
   const closed = concerned.some(({ policy }) => policy.onStoreFailure === 'closed');
   const source = closed ? 'closed' : local.length > 0 ? 'local' : 'open';
-  const charges = local.flatMap((one) => one.charges.map(toLocal));
+  const charges = local.flatMap((one) => one.charges);
   return { source, local, charges };
 }
 
@@ -53,6 +58,16 @@ function split(asked: readonly PolicyCharges[]): Split {
 function toLocal(charge: Charge): Charge {
   const { rule, localRule, cost } = charge;
   return { ...charge, rule: localRule, cost: cost <= rule.burst ? Math.min(cost, localRule.burst) : cost };
+}
+
+/** What was charged locally may be less than what was asked: the change is from that to what the share can hold. */
+function toLocalAdjustment(adjustment: Adjustment): Adjustment {
+  const { kind, charge: asked, units } = adjustment;
+  const charge = toLocal(asked);
+  if (kind !== 'refund' && kind !== 'debit') return { ...adjustment, charge };
+  const actual = kind === 'refund' ? asked.cost - units : asked.cost + units;
+  const more = Math.min(actual, charge.rule.burst) - charge.cost;
+  return { ...adjustment, charge, kind: more > 0 ? 'debit' : 'refund', units: Math.abs(more) };
 }
 
 function undecided(asked: readonly PolicyCharges[], identity: Identity, source: DecisionSource): Verdict {

@@ -64,6 +64,47 @@ describe('memoryStore', () => {
     warn.mockRestore();
   });
 
+  it('forgets nobody for a look, a denial or a change, even when it is full', () => {
+    const store = memoryStore({ now: createClock(), maxKeys: 3 });
+    for (const who of ['a', 'b', 'c']) store.take([[toCharge(RULE, who)]]);
+    const stranger = toCharge(RULE, 'stranger');
+    store.peek([stranger]);
+    store.take([[{ ...stranger, cost: 0 }], [{ ...stranger, cost: 6 }]]);
+    for (const kind of ['reset', 'unblock', 'refund'] as const)
+      expect(store.adjust([{ kind, charge: stranger, units: 1, at: 0 }])).toEqual([false]);
+    for (const who of ['a', 'b', 'c']) expect(store.peek([toCharge(RULE, who, 0)])).toMatchObject([{ remaining: 4 }]);
+    expect(store.size).toBe(3);
+  });
+
+  it('does not forget one limit of a request for another one', () => {
+    const store = memoryStore({ now: createClock(), maxKeys: 2 });
+    const admitted = Array.from({ length: 20 }, (_, i) =>
+      store.take([[toCharge(RULE, 'user'), toCharge({ limit: 100, window: '1m', name: 'route' }, `r${i}`)]]),
+    );
+    expect(admitted.filter(([taken]) => taken?.answers.every(({ allowed }) => allowed))).toHaveLength(5);
+    expect(store.size).toBeLessThanOrEqual(2);
+  });
+
+  it('holds no more than maxKeys, however many limits a request has', () => {
+    const store = memoryStore({ now: createClock(), maxKeys: 1 });
+    store.take([['a', 'b', 'c', 'd'].map((who) => toCharge(RULE, who))]);
+    expect(store.size).toBe(1);
+  });
+
+  it('lets nobody reset or block what newcomers share', () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const store = memoryStore({ now: createClock(), maxKeys: 2 });
+    for (const who of ['a', 'b']) store.take([[toCharge(RULE, who, 5)]]);
+    for (let i = 0; i < 5; i++) store.take([[toCharge(RULE, `new${i}`)]]);
+    store.adjust([{ kind: 'reset', charge: toCharge(RULE, 'newcomer'), units: 0, at: 0 }]);
+    expect(store.take([[toCharge(RULE, 'other')]])).toMatchObject([
+      { answers: [{ allowed: false, reason: 'exhausted' }] },
+    ]);
+    store.adjust([{ kind: 'block', charge: toCharge(RULE, 'newcomer'), units: 1000, at: 0 }]);
+    expect(store.take([[toCharge(RULE, 'other')]])).toMatchObject([{ answers: [{ reason: 'exhausted' }] }]);
+    warn.mockRestore();
+  });
+
   it('follows a monotonic clock, not the wall clock', () => {
     const store = memoryStore();
     const long = { limit: 5, window: '31d' } as const;

@@ -258,6 +258,21 @@ describe('redisStore', () => {
     expect(await redis.client.keys(`${prefix}*`)).toHaveLength(1);
   });
 
+  it('writes nothing at all when a request is denied or looked at', async () => {
+    const store = storeWith({ prefix: freshPrefix() });
+    const passes = toCharge({ limit: 100, window: '1h', name: 'wide' }, 'a');
+    const denies = toCharge({ limit: 1, window: '1h', name: 'tight' }, 'a');
+    await store.take([[passes, denies]], new Deadline(2000));
+    const changes = async () =>
+      Number(/rdb_changes_since_last_save:(\d+)/.exec(await redis.client.info('persistence'))?.[1]);
+    const before = await changes();
+    for (let i = 0; i < 5; i++) {
+      await store.take([[passes, denies]], new Deadline(2000));
+      await store.peek([passes, denies], new Deadline(2000));
+    }
+    expect(await changes()).toBe(before);
+  });
+
   it('uses a client that it is given as it is, and leaves it open', async () => {
     const client = new Redis(redis.port, '127.0.0.1', { lazyConnect: true });
     const store = redisStore(client, { prefix: freshPrefix() });

@@ -29,16 +29,19 @@ local function bucket()
     local moved = used > 0 and rate ~= state.rate
     return used, math.max(now, state.t), math.max(0, d), rate, moved
   end
-  local function waitMs(rule, used, rate, cost)
+  local function delayOf(rule, used, ahead)
+    if not rule.maxDelayMs or rule.limit == 0 or used == 0 then return 0 end
+    return ahead + math.ceil(used / rule.limit)
+  end
+  local function waitMs(rule, used, rate, cost, ahead)
     local over = used - (rule.burst - cost) * rule.windowMs
-    local early = 0
-    if rule.maxDelayMs and rule.limit > 0 then early = used - rule.maxDelayMs * rule.limit end
-    return math.max(0, math.ceil(math.max(over, early) / rate))
+    local fitsIn = over > 0 and ahead + math.ceil(over / rate) or 0
+    return math.max(fitsIn, delayOf(rule, used, ahead) - (rule.maxDelayMs or math.huge), 0)
   end
   return {
     decode = function(text)
       local numbers = numbersOf(text, 3)
-      if not numbers or numbers[3] == 0 then return nil end
+      if not numbers or numbers[1] > MAX_USED or numbers[2] > MAX_SAFE_INTEGER or numbers[3] == 0 then return nil end
       return { used = numbers[1], t = numbers[2], rate = numbers[3] }
     end,
     encode = function(state)
@@ -48,24 +51,23 @@ local function bucket()
       local L, W, burst, maxDelayMs = rule.limit, rule.windowMs, rule.burst, rule.maxDelayMs
       local used, at, ahead, rate, moved = drain(state, rule, now)
       local never = cost > burst or (L == 0 and cost > 0)
-      local retryMs = never and -1 or waitMs(rule, used, rate, cost)
+      local retryMs = never and -1 or waitMs(rule, used, rate, cost, ahead)
       local allowed = retryMs == 0
       local after = allowed and used + cost * W or used
-      local queueing = maxDelayMs and after > maxDelayMs * L
+      local queueing = maxDelayMs and delayOf(rule, after, ahead) > maxDelayMs
       local remaining = (L == 0 or queueing) and 0 or math.max(0, math.floor((burst * W - after) / W))
-      local nextMs = L > 0 and remaining < burst and ahead + waitMs(rule, after, rate, remaining + 1) or 0
+      local nextMs = L > 0 and remaining < burst and waitMs(rule, after, rate, remaining + 1, ahead) or 0
       local resetMs = after > 0 and ahead + math.ceil(after / rate) or 0
       local status = allowed and ALLOWED or never and NEVER or EXHAUSTED
-      local retryAfterMs = allowed and 0 or never and -1 or ahead + retryMs
-      local delayMs = allowed and maxDelayMs and L > 0 and used > 0 and ahead + math.ceil(used / L) or 0
+      local retryAfterMs = allowed and 0 or retryMs
+      local delayMs = allowed and delayOf(rule, used, ahead) or 0
       local stored = ((allowed and cost > 0) or moved) and { used = after, t = at, rate = rate } or nil
       return status, remaining, nextMs, resetMs, retryAfterMs, delayMs, at, stored
     end,
     refund = function(state, rule, units, at, now)
-      local W, burst = rule.windowMs, rule.burst
       local used, later = drain(state, rule, now)
-      if used == 0 or (later - at) * state.rate >= burst * W then return nil end
-      return { used = used - math.min(units * W, used), t = later, rate = state.rate }
+      local left = math.min(used, units * rule.windowMs - math.max(0, later - at) * state.rate)
+      return left > 0 and { used = used - left, t = later, rate = state.rate } or nil
     end,
     debit = function(state, rule, units, now)
       local used, at, _, rate = drain(state, rule, now)
@@ -81,7 +83,7 @@ local function decodeHeld(text, algorithm)
   local block
   if string.sub(text, 1, 1) == '!' then
     local till, ms, rest = string.match(text, '^!(%d+)!(%d+)!(.*)$')
-    if not till or #till > 16 or #ms > 16 then return {} end
+    if not till or #till > 16 or #ms > 10 then return {} end
     block, text = { till = tonumber(till), ms = tonumber(ms) }, rest
   end
   return { state = text ~= '' and algorithm.decode(text) or nil, block = block }
@@ -252,7 +254,9 @@ local function slidingLog()
       local count = (#text - 4) / 9
       if sub(text, 1, 1) ~= 'L' or count < 0 or count ~= floor(count) then return nil end
       local a, b, c = byte(text, 2, 4)
-      return { entries = sub(text, 5), count = count, base = (a * 256 + b) * 256 + c }
+      local log = { entries = sub(text, 5), count = count, base = (a * 256 + b) * 256 + c }
+      if count > 0 and timeOf(log, 1) > timeOf(log, count) then return nil end
+      return log
     end,
     encode = function(log)
       return 'L' .. toBytes3(log.base) .. log.entries
@@ -431,7 +435,7 @@ local function writeChanged()
 end`;
 
 export const ADJUST: Script = {
-  sha1: 'a2c16031b3ce0f0afdbcf693af3598098c7ff589',
+  sha1: '13838e5e204019b6f8e3dc78735bcc3e82c8499d',
   source: `${PROLOGUE}
 local CHANGES = {
   refund = function(held, rule, units, at)
@@ -483,7 +487,7 @@ return reply`,
 };
 
 export const TAKE: Script = {
-  sha1: 'fc83d9312d4a826865702c8f3622170ebff993b4',
+  sha1: '28cd9af5aa5dd440bc297a34b30a8249799d831f',
   source: `${PROLOGUE}
 local FIELDS = 7
 local writes = nextInteger(0, 1) == 1

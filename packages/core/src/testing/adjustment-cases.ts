@@ -93,6 +93,20 @@ export function adjustmentCases(test: StoreTest): void {
       expect(await adjust('unblock', charge)).toBe(false);
     });
 
+    test(`${name}: a refund after the clock was set back gives no more than was charged`, async ({
+      clock,
+      adjust,
+      takeOne,
+    }) => {
+      await takeOne({ ...charge, cost: 1 });
+      const at = clock();
+      await takeOne(charge);
+      clock.advance(-3_600_000);
+      await takeOne(charge);
+      await adjust('refund', { ...charge, cost: 1 }, 1, at);
+      expect((await takeOne({ ...charge, cost: 0 })).remaining).toBeLessThanOrEqual(2);
+    });
+
     test(`${name}: held slow successes cannot bank attempts`, async ({ clock, adjust, takeOne }) => {
       // An hour of attempts that are held open and refunded together must not admit an hour's worth at once.
       const one = { ...charge, cost: 1 };
@@ -132,6 +146,25 @@ export function adjustmentCases(test: StoreTest): void {
     await adjust('refund', charge, 5, first);
     expect(await takeOne({ ...charge, cost: 0 })).toMatchObject({ remaining: 5, resetMs: 60_000 });
     expect(await adjust('refund', charge, 5, first)).toBe(false);
+  });
+
+  test('a block over a counter that died meanwhile can be lifted', async ({ clock, adjust, takeOne }) => {
+    const charge = toCharge(ten('sliding-window'), 'a', 4);
+    await takeOne(charge);
+    clock.advance(3_600_000);
+    expect(await adjust('block', charge, 60_000)).toBe(true);
+    expect(await adjust('unblock', charge)).toBe(true);
+    expect(await takeOne({ ...charge, cost: 0 })).toMatchObject({ allowed: true, remaining: 10 });
+  });
+
+  test('buckets: what of a charge has drained is not given back', async ({ clock, adjust, takeOne }) => {
+    const charge = toCharge({ algorithm: 'token-bucket', limit: 5, window: '1m' }, 'a');
+    const at = clock();
+    await takeOne({ ...charge, cost: 5 });
+    clock.advance(59_999);
+    expect((await takeOne({ ...charge, cost: 4 })).allowed).toBe(true);
+    await adjust('refund', charge, 5, at);
+    expect((await takeOne({ ...charge, cost: 0 })).remaining).toBe(1);
   });
 
   test('changes of several counters are made in one step, in their order', async ({ store, takeOne }) => {

@@ -155,6 +155,29 @@ export function algorithmCases(test: StoreTest): void {
     });
   });
 
+  test('sliding log: counts on when its sums have run past what three bytes hold', async ({ clock, takeOne }) => {
+    const charge = toCharge({ algorithm: 'sliding-log', limit: 10_000, window: '1s' }, 'a', 5000);
+    for (let i = 0; i < 3500; i++) {
+      clock.advance(500);
+      const { allowed, remaining } = await takeOne(charge);
+      if (!allowed || remaining !== (i === 0 ? 5000 : 0))
+        expect.fail(`charge ${i}: allowed ${allowed}, remaining ${remaining}`);
+    }
+    expect(await takeOne(charge)).toMatchObject({ allowed: false, retryAfterMs: 500 });
+  });
+
+  test('leaky bucket: shaping keeps to maxDelay when the clock steps back', async ({ clock, takeOne }) => {
+    const charge = toCharge({ algorithm: 'leaky-bucket', limit: 10, window: '1m', shape: { maxDelay: '15s' } }, 'a');
+    await takeOne(charge);
+    clock.advance(-50_000);
+    const denied = await takeOne(charge);
+    expect(denied).toMatchObject({ allowed: false, retryAfterMs: 41_000 });
+    clock.advance(40_999);
+    expect((await takeOne(charge)).allowed).toBe(false);
+    clock.advance(1);
+    expect(await takeOne(charge)).toMatchObject({ allowed: true, delayMs: 15_000 });
+  });
+
   test('mixes algorithms and partitions in one request, all or none', async ({ take, takeOne }) => {
     const charges = [
       toCharge({ algorithm: 'token-bucket', limit: 10, window: '1m' }, 'user', 4),

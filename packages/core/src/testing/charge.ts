@@ -8,5 +8,5 @@ export function toCharge(limit: Omit<LimitOptions, 'cost'>, partition: string, c
   const [prepared] = limits;
   if (prepared === undefined) throw new Error('a policy has at least one limit');
   const { rule, localRule } = prepared;
-  return { rule, localRule, partition, tag: partition, cost, ownCost: false, isBackstop: false };
+  return { rule, localRule, partition, tag: partition, cost, ownCost: false, isOwn: true, resetWhen: undefined };
 }

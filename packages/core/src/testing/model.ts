@@ -138,11 +138,11 @@ export class Model {
   #refundMeter(key: string, rule: ModelRule, stored: MeterState, units: number, at: number, now: number): boolean {
     const view = anchor(stored, rule, now);
     const W = BigInt(rule.windowMs);
-    // The charge has drained away by itself: giving it back would bank it for later.
-    if (BigInt(view.at - at) * BigInt(stored.rate) >= BigInt(rule.burst) * W) return false;
     const used = usage(view, rule);
-    const back = smaller(BigInt(units) * W, used);
-    if (back === 0n) return false;
+    // What of the charge has drained away by itself is not given back: that would bank it for later.
+    const left = BigInt(units) * W - BigInt(Math.max(0, view.at - at)) * BigInt(stored.rate);
+    const back = smaller(left, used);
+    if (back <= 0n) return false;
     this.#states.set(key, { kind: 'meter', used: used - back, t: view.at, rate: stored.rate });
     return true;
   }
@@ -229,11 +229,11 @@ function uncharged(charges: ModelCharge[], answers: ModelAnswer[], now: number, 
 /** Whether a request passes, if there were no block. */
 function judge(view: View, rule: ModelRule, cost: number, now: number): Omit<ModelAnswer, keyof Room> {
   if (isNever(rule, cost)) return { allowed: false, reason: 'never', retryAfterMs: Infinity, delayMs: 0 };
-  if (passes(view, rule, cost)) {
+  if (passes(view, rule, cost, now)) {
     return { allowed: true, reason: undefined, retryAfterMs: 0, delayMs: delay(view, rule, now) };
   }
-  const waitMs = first((ms) => passes(view, rule, cost, ms)) + (view.at - now);
-  return { allowed: false, reason: 'exhausted', retryAfterMs: waitMs, delayMs: 0 };
+  const retryAfterMs = first((ms) => passes(view, rule, cost, now, ms));
+  return { allowed: false, reason: 'exhausted', retryAfterMs, delayMs: 0 };
 }
 
 function blocked(answer: ModelAnswer, leftMs: number): ModelAnswer {
@@ -252,34 +252,38 @@ function blocked(answer: ModelAnswer, leftMs: number): ModelAnswer {
 function room(view: View, rule: ModelRule, now: number): Room {
   const aheadMs = view.at - now;
   const used = usage(view, rule);
-  const remaining = first((units) => !fits(used, rule, units + 1));
+  const remaining = first((units) => !fits(used, rule, units + 1, aheadMs));
   const full = isNever(rule, remaining + 1);
   return {
     remaining,
-    nextMs: full ? 0 : first((ms) => passes(view, rule, remaining + 1, ms)) + aheadMs,
+    nextMs: full ? 0 : first((ms) => passes(view, rule, remaining + 1, now, ms)),
     resetMs: used === 0n ? 0 : first((ms) => usage(view, rule, ms) === 0n) + aheadMs,
   };
 }
 
 function delay(view: View, rule: ModelRule, now: number): number {
-  const { limit } = rule;
-  // Nothing drains at a limit of 0: its only requests that pass are those of cost 0, and they need no slot.
-  if (maxQueue(rule) === undefined || limit === 0) return 0;
-  const used = usage(view, rule);
-  return used === 0n ? 0 : first((ms) => BigInt(ms) * BigInt(limit) >= used) + (view.at - now);
+  return turn(usage(view, rule), rule, view.at - now);
 }
 
-function passes(view: View, rule: ModelRule, cost: number, laterMs = 0): boolean {
-  return fits(usage(view, rule, laterMs), rule, cost);
+/** How long a request waits behind what is used. Nothing drains at a limit of 0: what passes there needs no slot. */
+function turn(used: bigint, rule: ModelRule, aheadMs: number): number {
+  const { limit } = rule;
+  if (!isShaping(rule) || limit === 0 || used === 0n) return 0;
+  return first((ms) => BigInt(ms) * BigInt(limit) >= used) + aheadMs;
+}
+
+/** Whether it passes `laterMs` after now. Until the effective time is reached, nothing drains. */
+function passes(view: View, rule: ModelRule, cost: number, now: number, laterMs = 0): boolean {
+  const aheadMs = Math.max(0, view.at - now - laterMs);
+  return fits(usage(view, rule, Math.max(0, laterMs - (view.at - now))), rule, cost, aheadMs);
 }
 
 /** The one rule of every algorithm: what is used and what is asked for fit together, in units of 1/W. */
-function fits(used: bigint, rule: ModelRule, cost: number): boolean {
+function fits(used: bigint, rule: ModelRule, cost: number, aheadMs: number): boolean {
   if (isNever(rule, cost)) return false;
   const W = BigInt(rule.windowMs);
   if (used + BigInt(cost) * W > BigInt(capacity(rule)) * W) return false;
-  const queue = maxQueue(rule);
-  return queue === undefined || rule.limit === 0 || used <= queue;
+  return !isShaping(rule) || turn(used, rule, aheadMs) <= (rule.maxDelayMs ?? 0);
 }
 
 function isNever(rule: ModelRule, cost: number): boolean {
@@ -294,10 +298,8 @@ function isBucket(rule: ModelRule): boolean {
   return rule.algorithm === 'token-bucket' || rule.algorithm === 'leaky-bucket';
 }
 
-/** With shaping, what may be in the queue in front of a request that still waits no longer than it may. */
-function maxQueue(rule: ModelRule): bigint | undefined {
-  if (rule.algorithm !== 'leaky-bucket' || rule.maxDelayMs === undefined) return undefined;
-  return BigInt(rule.maxDelayMs) * BigInt(rule.limit);
+function isShaping(rule: ModelRule): boolean {
+  return rule.algorithm === 'leaky-bucket' && rule.maxDelayMs !== undefined;
 }
 
 /** What is used in units of 1/W, `laterMs` after the effective time if nothing more comes. It never grows by waiting. */
