@@ -16,12 +16,21 @@ export interface RequestContext<R = unknown> {
   readonly proxyTrust?: 'everything' | 'ignored-hops' | undefined;
   /** The user that the framework authenticated: an id, or an object with an `id` or `sub`. */
   readonly user: unknown;
-  /** Calls the listener when the request has been handled. */
-  onFinish?(listener: () => void): void;
-  /** Calls the listener when the client goes away; returns how to stop that. Where missing, a waiting request is not cancelled. */
+  /** Calls the listener when the request has been handled, with how it ended. */
+  onFinish?(listener: (response: ResponseFacts) => void): void;
+  /** Calls the listener when the client goes away, at once if it has; returns how to stop that. Where missing, a waiting request is not cancelled. */
   onDisconnect?(listener: () => void): () => void;
   /** The framework's own request, handed to resolvers as their first argument. */
   readonly raw: R;
+}
+
+/** How a request ended. */
+export interface ResponseFacts {
+  readonly status: number;
+  /** The client went away before it had the response. */
+  readonly aborted: boolean;
+  /** A response header by its lower-case name. */
+  header(name: string): string | undefined;
 }
 
 /** Asks the application about a request. The first argument is the framework's own request. */

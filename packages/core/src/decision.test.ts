@@ -9,6 +9,7 @@ function outcome(name: string, facts: Partial<Outcome>): Outcome {
   const neutral = {
     limit: 10,
     windowMs: 60_000,
+    burst: 10,
     cost: 1,
     disclosed: true,
     allowed: true,

@@ -10,6 +10,8 @@ export interface Outcome extends Answer {
   /** The limit's name in headers. */
   readonly name: string;
   readonly limit: number;
+  /** The most units at once: of a bucket its burst, else the limit. */
+  readonly burst: number;
   readonly windowMs: number;
   /** Units that the request asked for. */
   readonly cost: number;
@@ -35,6 +37,8 @@ export interface Verdict {
    */
   readonly quota: Outcome | undefined;
   readonly outcomes: readonly Outcome[];
+  /** What policies in shadow mode would have said. */
+  readonly shadow: readonly Outcome[];
   readonly source: DecisionSource;
   /** When the same request passes: 0 when it just did, Infinity when it never can, undefined when nobody knows. */
   readonly retryAfterMs: number | undefined;
@@ -80,7 +84,7 @@ export function toOutcomes(
 
 function toOutcome(
   answer: Answer,
-  { name, limit, windowMs, disclosed }: QuotaRule,
+  { name, limit, burst, windowMs, disclosed }: QuotaRule,
   cost: number,
   policy: Policy<never>,
 ): Outcome {
@@ -88,6 +92,7 @@ function toOutcome(
   return {
     name,
     limit,
+    burst,
     windowMs,
     cost,
     disclosed,
@@ -108,6 +113,7 @@ export function decide(
   outcomes: readonly Outcome[],
   identity: Identity,
   source: DecisionSource,
+  shadow: readonly Outcome[] = [],
 ): Verdict {
   const binding = bindingOf(outcomes);
   const allowed = source !== 'closed' && binding?.allowed !== false;
@@ -115,7 +121,19 @@ export function decide(
   let delayMs = 0;
   if (allowed) for (const outcome of outcomes) delayMs = Math.max(delayMs, outcome.delayMs);
   const quota = source === 'store' ? bindingOf(outcomes.filter(isDisclosed)) : undefined;
-  return { allowed, binding, quota, outcomes, source, retryAfterMs, delayMs, cancelled: false, policies, identity };
+  return {
+    allowed,
+    binding,
+    quota,
+    outcomes,
+    shadow,
+    source,
+    retryAfterMs,
+    delayMs,
+    cancelled: false,
+    policies,
+    identity,
+  };
 }
 
 /** The limit that decides among some outcomes; undefined when there are none. */

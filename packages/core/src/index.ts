@@ -1,4 +1,4 @@
-export { readPath, type RequestContext, type Resolver } from './context.ts';
+export { readPath, type RequestContext, type Resolver, type ResponseFacts } from './context.ts';
 export { NodeContext, type NodeRequest, type NodeResponse } from './node-context.ts';
 export { checkOptions } from './options.ts';
 export type { Duration } from './duration.ts';

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Answer } from './algorithms/algorithm.ts';
-import type { RequestContext } from './context.ts';
+import type { RequestContext, ResponseFacts } from './context.ts';
 import type { Decision } from './decision.ts';
 import { StoreError } from './errors.ts';
 import { partition } from './identity/partition.ts';
+import { username } from './identity/username.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { definePolicy } from './policy/define-policy.ts';
@@ -268,16 +269,16 @@ describe('check', () => {
 
   it('drops a limit whose partition has no value, but never the whole policy', () => {
     const { limiter, warnings } = limiterWith();
-    const username = partition('username', () => undefined);
+    const nobody = partition('username', () => undefined);
     const both = definePolicy({
       name: 'login',
       limits: [
-        { limit: 2, window: '1m', per: username },
+        { limit: 2, window: '1m', per: nobody },
         { limit: 5, window: '1m', per: 'ip' },
       ],
     });
     expect(check(limiter, both).outcomes.map(({ name }) => name)).toEqual(['login-ip-1m']);
-    const alone = definePolicy({ name: 'alone', limits: [{ limit: 2, window: '1m', per: username }] });
+    const alone = definePolicy({ name: 'alone', limits: [{ limit: 2, window: '1m', per: nobody }] });
     expect([1, 2, 3].map(() => check(limiter, alone).allowed)).toEqual([true, true, false]);
     expect(check(limiter, alone, { ip: '203.0.113.8' }).allowed).toBe(true);
     expect(warnings.map(({ code }) => code)).toEqual(['partition-unresolved']);
@@ -399,6 +400,29 @@ describe('a store that does not answer', () => {
     });
     expect(await limiter.check(contextOf(), [policyOf(8), perUser])).toMatchObject({ allowed: true, source: 'local' });
     expect(await limiter.check(contextOf({ user: 'bob' }), [policyOf(8), perUser])).toMatchObject({ source: 'closed' });
+  });
+
+  it('a cost that never fits does not fit the local share either', async () => {
+    const { limiter } = limiterWith({ store: storeOf(never, 1) });
+    expect(await limiter.check(contextOf(), policyOf(20, { cost: () => 30 }))).toMatchObject({
+      allowed: false,
+      binding: { reason: 'never' },
+    });
+  });
+
+  it.each([100, 60, 40, 0, 500])('a settled cost of %i is no debt that nobody owes', async (actual) => {
+    const { limiter } = limiterWith({ store: storeOf(never, 1) });
+    const policy = policyOf(100, {
+      limits: [{ limit: 100, window: '1m', per: 'ip', algorithm: 'token-bucket' }],
+      cost: () => 100,
+    });
+    const decision = await limiter.check(contextOf(), policy);
+    await decision?.settle(actual);
+    const after = await limiter.check(
+      contextOf(),
+      policyOf(100, { limits: [{ limit: 100, window: '1m', per: 'ip', algorithm: 'token-bucket' }], cost: () => 0 }),
+    );
+    expect(after?.binding?.remaining).toBe(25 - Math.min(actual, 25));
   });
 
   it('a cost that fits the limit fits its local share', async () => {
@@ -643,6 +667,158 @@ describe('what was charged', () => {
   });
 });
 
+describe('what the response decides', () => {
+  interface Ended {
+    readonly decision: Decision;
+    end(response?: Partial<ResponseFacts>): Promise<void>;
+  }
+
+  /** A request that is decided at once, and can be ended with a response. */
+  async function begin(limiter: Limiter, spec: Parameters<Limiter['check']>[1], facts: Facts = {}): Promise<Ended> {
+    const listeners: ((response: ResponseFacts) => void)[] = [];
+    const ctx: RequestContext = Object.assign(contextOf(facts), {
+      onFinish: (listener: (r: ResponseFacts) => void) => void listeners.push(listener),
+    });
+    const decision = (await limiter.check(ctx, spec)) as Decision;
+    return {
+      decision,
+      async end(response = {}) {
+        for (const listener of listeners)
+          listener({ status: 200, aborted: false, header: () => undefined, ...response });
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+    };
+  }
+  const failuresOnly = policyOf(3, { refundWhen: ({ status }) => status < 400 });
+  const used = (limiter: Limiter, policy: typeof failuresOnly) =>
+    (limiter.peek(contextOf(), policy) as Decision).binding?.remaining;
+
+  it('refundWhen: only failures count, and what is under way counts until it is known', async () => {
+    const { limiter } = limiterWith();
+    const all = await Promise.all([1, 2, 3, 4].map(() => begin(limiter, failuresOnly)));
+    expect(all.map(({ decision }) => decision.allowed)).toEqual([true, true, true, false]);
+    await all[0]?.end({ status: 200 });
+    await all[1]?.end({ status: 500 });
+    await all[2]?.end({ status: 200, aborted: true });
+    await all[3]?.end({ status: 429 });
+    expect(used(limiter, failuresOnly)).toBe(1);
+  });
+
+  it("refundWhen may be asked late, gives back once, and only what is its policy's", async () => {
+    const { limiter } = limiterWith();
+    const late = policyOf(3, { refundWhen: () => Promise.resolve(true) });
+    const other = policyOf(3, { name: 'other' });
+    const request = await begin(limiter, [late, other]);
+    await request.end();
+    await request.end();
+    expect([used(limiter, late), used(limiter, other)]).toEqual([3, 2]);
+    expect(await request.decision.refund()).toBe(true);
+    expect([used(limiter, late), used(limiter, other)]).toEqual([3, 3]);
+  });
+
+  it('nothing but true gives back, and a failing test says so', async () => {
+    const answers = [
+      () => 'yes',
+      () => 1,
+      () => undefined,
+      () => Promise.resolve('yes'),
+      () => Promise.reject(new Error('no')),
+    ];
+    for (const answer of answers) {
+      const { limiter } = limiterWith();
+      const policy = policyOf(3, { refundWhen: answer as never });
+      await (await begin(limiter, policy)).end();
+      expect(used(limiter, policy)).toBe(2);
+    }
+    const { limiter, warnings } = limiterWith();
+    await (
+      await begin(
+        limiter,
+        policyOf(3, {
+          refundWhen: () => {
+            throw new Error('no');
+          },
+        }),
+      )
+    ).end();
+    expect(warnings.map(({ code }) => code)).toEqual(['resolver-failed']);
+  });
+
+  it("resetWhen forgets that limit's counter, and no other", async () => {
+    const { limiter } = limiterWith();
+    const user = username((_: unknown, ctx) => ctx.header('x-user'));
+    const login = definePolicy({
+      name: 'login',
+      limits: [
+        { per: ['ip', user], limit: 5, window: '1m', resetWhen: ({ status }) => status === 200 },
+        { per: 'ip', limit: 20, window: '1m' },
+      ],
+    });
+    const facts = { headers: { 'x-user': 'Bob' } };
+    for (const status of [401, 401, 401, 401, 200]) await (await begin(limiter, login, facts)).end({ status });
+    const { outcomes } = limiter.peek(contextOf(facts), login) as Decision;
+    expect(outcomes.map(({ remaining }) => remaining)).toEqual([5, 15]);
+  });
+
+  it('says when the adapter cannot tell', () => {
+    const { limiter, warnings } = limiterWith();
+    check(limiter, failuresOnly);
+    expect(warnings.map(({ code }) => code)).toEqual(['response-unknown']);
+  });
+
+  it('gives back to the local store what it charged', async () => {
+    const { limiter } = limiterWith({
+      store: {
+        ...memoryStore(),
+        take: () => Promise.reject(new StoreError('failed', 'no')),
+        peek: () => Promise.reject(new StoreError('failed', 'no')),
+      },
+    });
+    const policy = policyOf(8, { refundWhen: () => true });
+    for (let i = 0; i < 5; i++) {
+      const request = await begin(limiter, policy);
+      expect(request.decision).toMatchObject({ allowed: true, source: 'local' });
+      await request.end();
+    }
+  });
+});
+
+describe('a policy in the shadow', () => {
+  it('decides and tells, on its own counters, and never denies', () => {
+    const { limiter } = limiterWith();
+    const shadow = policyOf(1, { name: 'strict', mode: 'shadow' });
+    const enforced = policyOf(3, { name: 'loose' });
+    const decisions = [1, 2, 3, 4].map(() => check(limiter, [enforced, shadow]));
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+    expect(decisions.map(({ shadow: said }) => said[0]?.allowed)).toEqual([true, false, false, false]);
+    expect(decisions[1]?.outcomes.map(({ name }) => name)).toEqual(['loose', 'loose~site']);
+    expect(check(limiter, shadow)).toMatchObject({ allowed: true, binding: undefined, quota: undefined });
+  });
+
+  it('keeps its own name and refuses what it is not', () => {
+    expect(() => policyOf(1, { mode: 'observe' as never })).toThrow("policy.mode must be one of 'enforce', 'shadow'");
+  });
+});
+
+describe('a limit with a condition', () => {
+  it('counts what the condition says, and everything when it fails', () => {
+    const { limiter } = limiterWith();
+    const when = vi.fn<(req: unknown, ctx: RequestContext) => boolean>((_, ctx) => ctx.header('x-strict') === 'yes');
+    const limits = [
+      { limit: 1, window: '1m', per: 'ip', when },
+      { limit: 9, window: '1h', per: 'ip' },
+    ] as const;
+    const policy = definePolicy({ name: 'p', limits });
+    const strict = { headers: { 'x-strict': 'yes' } };
+    expect([check(limiter, policy).allowed, check(limiter, policy).allowed]).toEqual([true, true]);
+    expect([check(limiter, policy, strict).allowed, check(limiter, policy, strict).allowed]).toEqual([true, false]);
+    when.mockImplementation(() => {
+      throw new Error('no');
+    });
+    expect(check(limiter, policy).allowed).toBe(false);
+  });
+});
+
 describe('peek, reset, block, unblock', () => {
   it('peek changes nothing, and does not count as having been asked', () => {
     const { limiter } = limiterWith();
@@ -670,6 +846,20 @@ describe('peek, reset, block, unblock', () => {
     expect(limiter.reset(contextOf({ ip: '203.0.113.99' }), policy)).toBe(false);
   });
 
+  it('leave what is shared with a whole route alone', () => {
+    const { limiter } = limiterWith();
+    const policy = policyOf(5, {
+      limits: [
+        { limit: 5, window: '1m', per: 'route' },
+        { limit: 5, window: '1m', per: ['ip', 'route'], name: 'own' },
+      ],
+    });
+    check(limiter, policy);
+    expect(limiter.block(contextOf(), policy, '1m')).toBe(true);
+    expect(check(limiter, policy).allowed).toBe(false);
+    expect(check(limiter, policy, { ip: '203.0.113.8' }).allowed).toBe(true);
+  });
+
   it('block bars the caller and nobody else; unblock ends it', () => {
     const { limiter } = limiterWith();
     const policy = policyOf(5);
@@ -692,6 +882,11 @@ describe('peek, reset, block, unblock', () => {
     const { limiter } = limiterWith({ store });
     await expect(limiter.block(contextOf(), policyOf(5), '1m')).rejects.toThrow('gone');
     await expect(limiter.reset(contextOf(), policyOf(5))).rejects.toThrow('gone');
+    const raw: Store = { ...memoryStore(), adjust: () => Promise.reject(new Error('OOM command not allowed')) };
+    await expect(limiterWith({ store: raw }).limiter.reset(contextOf(), policyOf(5))).rejects.toMatchObject({
+      name: 'StoreError',
+      code: 'failed',
+    });
   });
 });
 
@@ -715,6 +910,22 @@ describe('a leaky bucket that shapes', () => {
     const delays = all.map(({ decision }) => decision?.delayMs ?? 0);
     expect(delays[0]).toBe(0);
     expect(all.filter(({ at }, i) => at < (delays[i] as number))).toEqual([]);
+  });
+
+  it('is cancelled at once when the client has gone before, and cannot give its slot back', async () => {
+    const { limiter } = limiterWith({ store: memoryStore() });
+    check(limiter, shaping());
+    const gone: RequestContext = { ...contextOf(), onDisconnect: (listener) => (listener(), () => {}) };
+    const decision = await limiter.check(gone, shaping());
+    expect(decision).toMatchObject({ allowed: false, cancelled: true });
+    expect([decision?.refund(), decision?.settle(0)]).toEqual([false, false]);
+    const broken: RequestContext = {
+      ...contextOf(),
+      onDisconnect: () => {
+        throw new Error('no');
+      },
+    };
+    expect(await limiter.check(broken, shaping())).toMatchObject({ allowed: true });
   });
 
   it('is cancelled when the client goes away, and keeps its slot', async () => {

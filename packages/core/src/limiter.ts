@@ -13,6 +13,7 @@ import { isPreflight, type PolicySpec } from './policy/choose.ts';
 import type { Policy } from './policy/policy.ts';
 import { createAsk } from './policy/ask.ts';
 import { createSelection } from './policy/selection.ts';
+import { settleAfterwards } from './resilience/afterwards.ts';
 import { createDecider } from './resilience/decider.ts';
 import { waitForTurn } from './resilience/shaping.ts';
 import { Deadline } from './stores/deadline.ts';
@@ -37,9 +38,12 @@ export interface Limiter {
   check<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Decision | undefined>;
   /** What `check` would answer, charging nothing; limits that would pass report their quota as it is. */
   peek<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Verdict | undefined>;
-  /** Forgets what was counted for this caller, its blocks included. Backstops and `global` limits stay. @throws StoreError */
+  /**
+   * Forgets what was counted for this caller, its blocks included: all limits with something of the caller in their
+   * partition. Backstops, and limits by `route` or `global` alone, stay. @throws StoreError
+   */
   reset<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<boolean>;
-  /** Bars this caller for a time, 1 ms to 31 days, whatever its quota. @throws StoreError, ConfigError */
+  /** Bars this caller for a time, 1 ms to 31 days, whatever its quota, on the same limits as `reset`. @throws StoreError, ConfigError */
   block<R>(ctx: RequestContext<R>, spec: PolicySpec<R>, duration: Duration): MaybePromise<boolean>;
   /** Ends a block of this caller; tells whether there was one. @throws StoreError */
   unblock<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<boolean>;
@@ -89,11 +93,13 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     return resolve(ctx, policies, (asked, caller) => {
       if (isEmpty(asked)) return undefined;
       examine(ctx, caller);
-      return andThen(decider.take(asked, caller.identity), (decision) => {
+      return andThen(decider.take(asked, caller.identity), (settlement) => {
+        const { decision } = settlement;
         decided(decision, ctx);
+        settleAfterwards(settlement, asked, ctx, warn);
         if (decision.delayMs === 0) return decision;
         return waitForTurn(decision.delayMs, ctx.onDisconnect?.bind(ctx)).then((came) =>
-          came ? decision : { ...decision, allowed: false, cancelled: true },
+          came ? decision : toCancelled(decision),
         );
       });
     });
@@ -128,13 +134,18 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     return andThen(selection.all(spec, ctx), (policies) =>
       resolve(ctx, policies, (asked) => {
         const charges = asked.flatMap((one) => one.charges);
-        const own = charges.filter(({ isBackstop, rule }) => !isBackstop && rule.disclosed);
+        const own = charges.filter(({ isOwn }) => isOwn);
         if (own.length === 0) return false;
         const adjustments = own.map((charge): Adjustment => ({ kind, charge, units, at: 0 }));
         return andThen(decider.adjust(adjustments), (changed) => changed.includes(true));
       }),
     );
   }
+}
+
+/** Its turn passes unused: giving it back would let others push in. */
+function toCancelled(decision: Decision): Decision {
+  return { ...decision, allowed: false, cancelled: true, refund: () => false, settle: () => false };
 }
 
 function isEmpty(asked: readonly PolicyCharges[]): boolean {

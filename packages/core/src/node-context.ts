@@ -1,4 +1,4 @@
-import type { RequestContext } from './context.ts';
+import type { RequestContext, ResponseFacts } from './context.ts';
 
 /** What the requests of Node's frameworks have in common. */
 export interface NodeRequest {
@@ -11,6 +11,10 @@ export interface NodeRequest {
 
 /** The part of Node's `ServerResponse` that tells when it is over. */
 export interface NodeResponse {
+  readonly statusCode: number;
+  readonly writableFinished: boolean;
+  readonly destroyed: boolean;
+  getHeader(name: string): number | string | readonly string[] | undefined;
   once(event: 'close', listener: () => void): unknown;
   off(event: 'close', listener: () => void): unknown;
 }
@@ -50,13 +54,20 @@ export abstract class NodeContext<R extends NodeRequest> implements RequestConte
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
-  onFinish(listener: () => void): void {
-    this.#response.once('close', listener);
+  onFinish(listener: (response: ResponseFacts) => void): void {
+    const response = this.#response;
+    response.once('close', () => {
+      const { statusCode: status, writableFinished } = response;
+      const header = (name: string): string | undefined => response.getHeader(name)?.toString();
+      listener({ status, aborted: !writableFinished, header });
+    });
   }
 
   onDisconnect(listener: () => void): () => void {
     // The response and not the request, whose own 'close' only says that it was read; nor the socket, which many share.
-    this.#response.once('close', listener);
-    return () => void this.#response.off('close', listener);
+    const response = this.#response;
+    if (response.destroyed) listener();
+    else response.once('close', listener);
+    return () => void response.off('close', listener);
   }
 }

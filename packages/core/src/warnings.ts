@@ -20,6 +20,7 @@ export type WarningCode =
   | 'identity-unusable'
   | 'memory-store-with-replicas'
   | 'limiter-per-request'
+  | 'response-unknown'
   | 'resolver-failed';
 
 export interface Warning {

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@tollgate/core';
+import type { RequestContext, ResponseFacts } from '@tollgate/core';
 import type { Context } from 'hono';
 import { routePath } from 'hono/route';
 
@@ -6,7 +6,7 @@ import { routePath } from 'hono/route';
 export class HonoContext implements RequestContext<Context> {
   readonly raw: Context;
   readonly #clientIp: (c: Context) => string | undefined;
-  readonly #finish: (() => void)[] = [];
+  readonly #finish: ((response: ResponseFacts) => void)[] = [];
 
   constructor(c: Context, clientIp: (c: Context) => string | undefined) {
     this.raw = c;
@@ -15,10 +15,13 @@ export class HonoContext implements RequestContext<Context> {
 
   /** To be called when the handler has answered: Hono has no event for it. */
   finished(): void {
-    for (const listener of this.#finish.splice(0)) listener();
+    const { res } = this.raw;
+    const header = (name: string): string | undefined => res.headers.get(name) ?? undefined;
+    const facts = { status: res.status, aborted: this.raw.req.raw.signal.aborted, header };
+    for (const listener of this.#finish.splice(0)) listener(facts);
   }
 
-  onFinish(listener: () => void): void {
+  onFinish(listener: (response: ResponseFacts) => void): void {
     this.#finish.push(listener);
   }
 
@@ -54,6 +57,7 @@ export class HonoContext implements RequestContext<Context> {
 
   onDisconnect(listener: () => void): () => void {
     const { signal } = this.raw.req.raw;
+    if (signal.aborted) listener();
     signal.addEventListener('abort', listener, { once: true });
     return () => signal.removeEventListener('abort', listener);
   }

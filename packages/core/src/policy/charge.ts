@@ -6,7 +6,7 @@ import { type Place, toPlace, type Unresolved } from '../identity/partition.ts';
 import { andThen, isPromise, mapInOrder, type MaybePromise } from '../maybe.ts';
 import type { Ask } from './ask.ts';
 import { createNumbers } from './numbers.ts';
-import type { Limit, LimitRules, Policy, QuotaRule } from './policy.ts';
+import type { Limit, LimitRules, Policy, QuotaRule, ResponseTest } from './policy.ts';
 
 /** One limit of one request, ready to be decided: whose counter, by which rule, how much. */
 export interface Charge extends Place {
@@ -14,7 +14,9 @@ export interface Charge extends Place {
   readonly localRule: QuotaRule;
   readonly cost: number;
   readonly ownCost: boolean;
-  readonly isBackstop: boolean;
+  /** Whether the counter is the caller's own, and not shared with everybody of a site, a route or the whole service. */
+  readonly isOwn: boolean;
+  readonly resetWhen: ResponseTest<never> | undefined;
 }
 
 /** One policy of one request, resolved. */
@@ -42,6 +44,10 @@ export function toCharges<R>(
   const numbers = createNumbers(policy, ctx, means);
   const toCharge = (limit: Limit<R>): MaybePromise<Charge | Dropped | undefined> => {
     if (!applies(limit, caller)) return undefined;
+    if (limit.when === undefined) return toApplied(limit);
+    return andThen(numbers.whenOf(limit.when), (applied) => (applied ? toApplied(limit) : undefined));
+  };
+  const toApplied = (limit: Limit<R>): MaybePromise<Charge | Dropped> => {
     const place = toPlace(limit.per, ctx, caller, hash);
     const rules = numbers.rulesOf(limit);
     if (isPromise(place) || isPromise(rules)) {
@@ -86,11 +92,12 @@ interface Dropped {
 
 function chargeOf<R>(limit: Limit<R>, rules: LimitRules, place: Place | Unresolved, cost: number): Charge | Dropped {
   if (!('partition' in place)) return { limit, rules, cost, ...place };
-  const { ownCost, backstopOf } = limit;
+  const { ownCost, backstopOf, resetWhen } = limit;
   const { partition, tag } = place;
   const isBackstop = backstopOf !== undefined;
   const { rule, localRule } = isBackstop && tag === UNKNOWN_ADDRESS.site ? rules.strict : rules;
-  return { rule, localRule, partition, tag, cost, ownCost, isBackstop };
+  const isOwn = !isBackstop && limit.per.some((part) => part !== 'route' && part !== 'global');
+  return { rule, localRule, partition, tag, cost, ownCost, isOwn, resetWhen };
 }
 
 /** A backstop bounds what the client controls: nothing is to bound for a verified user. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { partition } from '../identity/partition.ts';
 import { definePolicy } from './define-policy.ts';
 import type { LimitOptions, PolicyOptions } from './policy.ts';
+import { createLimiter } from '../limiter.ts';
 import { read } from './presets.ts';
 
 const LIMIT: LimitOptions = { limit: 5, window: '1m' };
@@ -167,6 +168,16 @@ describe('definePolicy', () => {
     [{ algorithm: 'sliding-window' }, 5],
   ] as const)('%o has burst %i', (options, burst) => {
     expect(definePolicy({ name: 'p', limits: [{ ...LIMIT, ...options }] }).limits[0]?.rule.burst).toBe(burst);
+  });
+
+  it('lets at most one limit of a request shape: each would assume that the request starts at its own turn', () => {
+    const shaping = (name: string) =>
+      ({ ...LIMIT, name, algorithm: 'leaky-bucket', shape: { maxDelay: '1s' } }) as const;
+    expect(withPolicy({ limits: [shaping('a'), shaping('b')] })).toThrow(
+      'policy.limits must be limits of which at most one shapes; received "2 that do"',
+    );
+    const [a, b] = ['a', 'b'].map((name) => definePolicy({ name, limits: [shaping(name)] }));
+    expect(() => createLimiter().register([a, b] as never)).toThrow('at most one shapes');
   });
 
   it('multiplies the burst of a backstop too, and never blocks or shapes by it', () => {

@@ -6,7 +6,17 @@ import { MAX_UNITS } from './rules.ts';
 import type { Limit, LimitOptions, Policy, PolicyOptions } from './policy.ts';
 import { isTiers } from './tiers.ts';
 
-const POLICY_OPTIONS = ['name', 'limits', 'cost', 'onStoreFailure', 'disclose', 'skip', 'backstop'];
+const POLICY_OPTIONS = [
+  'name',
+  'limits',
+  'cost',
+  'onStoreFailure',
+  'disclose',
+  'skip',
+  'refundWhen',
+  'mode',
+  'backstop',
+];
 const DEFAULT_SHARE = 0.25;
 const MAX_LIMITS = 16;
 
@@ -16,7 +26,17 @@ const MAX_LIMITS = 16;
  */
 export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> {
   checkOptions('policy', options, POLICY_OPTIONS);
-  const { name, limits, cost = 1, onStoreFailure = 'local', disclose = 'full', skip, backstop = 10 } = options;
+  const {
+    name,
+    limits,
+    cost = 1,
+    onStoreFailure = 'local',
+    disclose = 'full',
+    skip,
+    refundWhen,
+    mode = 'enforce',
+    backstop = 10,
+  } = options;
   // A character outside of printable ASCII could break out of a header, or make the whole field invalid.
   if (typeof name !== 'string' || !/^[\x20-\x7E]{1,64}$/.test(name)) {
     invalid('policy.name', '1 to 64 printable ASCII characters', name);
@@ -27,6 +47,8 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     invalid('policy.limits', `an array of at most ${MAX_LIMITS}`, `${limits.length} limits`);
   checkOneOf('policy.disclose', disclose, ['full', 'retry-after', 'none']);
   checkFunction('policy.skip', skip);
+  checkFunction('policy.refundWhen', refundWhen);
+  checkOneOf('policy.mode', mode, ['enforce', 'shadow']);
   checkInteger('policy.backstop', backstop, 1, MAX_UNITS);
   const share = checkShare(onStoreFailure);
 
@@ -37,6 +59,7 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
   const names = prepared.map((limit) => limit.name);
   const twice = names.find((one, i) => names.indexOf(one) !== i);
   if (twice !== undefined) invalid('policy.limits', 'limits of distinct names', twice);
+  checkShaping(prepared);
   if (!prepared.some(({ per }) => per.length === 1 && per[0] === 'ip')) {
     const controlled = prepared.filter(({ per }) => per.includes('identity') || per.includes('apiKey'));
     prepared.push(...controlled.map((limit) => toBackstop(name, limit, backstop)));
@@ -48,10 +71,18 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     onStoreFailure: typeof onStoreFailure === 'object' ? 'local' : onStoreFailure,
     disclose,
     skip,
+    refundWhen,
+    mode,
     shape: prepared
       .map(({ per, rule, limit }) => `${rule.path}=${numbersOf(rule, limit)} per ${per.map(partitionName).join('+')}`)
       .join('; '),
   });
+}
+
+/** Each would assume that a request starts at its own turn, and a request can only start once. */
+export function checkShaping(limits: readonly Pick<Limit, 'rule'>[]): void {
+  const shaping = limits.filter(({ rule }) => rule.maxDelayMs !== undefined).length;
+  if (shaping > 1) invalid('policy.limits', 'limits of which at most one shapes', `${shaping} that do`);
 }
 
 function checkShare(mode: unknown): number {

@@ -8,6 +8,8 @@ import { isTiers, limitOfTier, lowestOf, type Tiers } from './tiers.ts';
 export interface Numbers<R> {
   rulesOf(limit: Limit<R>): MaybePromise<LimitRules>;
   costOf(limit: Limit<R>, rules: LimitRules): MaybePromise<number>;
+  /** Whether a limit counts the request; only a clear no leaves it out. */
+  whenOf(when: Resolver<R, boolean>): MaybePromise<boolean>;
 }
 
 export function createNumbers<R>(
@@ -48,6 +50,7 @@ export function createNumbers<R>(
         return wholeCost;
       });
     },
+    whenOf: (when) => andThen(once(when, 'when'), (answer) => answer !== false),
   };
 
   function unitsOfTier(tiers: Tiers): MaybePromise<number> {

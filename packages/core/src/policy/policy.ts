@@ -1,5 +1,5 @@
 import type { AlgorithmName, Rule } from '../algorithms/algorithm.ts';
-import type { Resolver } from '../context.ts';
+import type { Resolver, ResponseFacts } from '../context.ts';
 import type { Duration } from '../duration.ts';
 import type { Partition, PartitionPart } from '../identity/partition.ts';
 import type { RuleFrame } from './rules.ts';
@@ -15,7 +15,7 @@ export type FailureMode = 'local' | 'open' | 'closed' | { readonly local: number
 export type Disclosure = 'full' | 'retry-after' | 'none';
 
 export interface LimitOptions<R = unknown> {
-  /** Unique in its policy; 1 to 32 letters, digits, `_` and `-`. Default: made of `per` and the window, `ip-1m`. */
+  /** Unique in its policy; 1 to 64 letters, digits, `_` and `-`. Default: made of `per` and the window, `ip-1m`. */
   readonly name?: string;
   /**
    * Who shares the counter. Default `identity`; an array is a tuple. A limit per `user` or `apiKey` does not count
@@ -42,7 +42,14 @@ export interface LimitOptions<R = unknown> {
   readonly block?: Duration;
   /** Units of this limit that a request consumes; default: the policy's cost. */
   readonly cost?: number | Resolver<R, number>;
+  /** Whether the limit counts this request; default: it does. An error in it counts the request. */
+  readonly when?: Resolver<R, boolean>;
+  /** Forgets this limit's counter (and no other's) when it says true of the response: a successful login. */
+  readonly resetWhen?: ResponseTest<R>;
 }
+
+/** Asked when a request was answered in full; only `true` counts. */
+export type ResponseTest<R> = (response: ResponseFacts, req: R) => boolean | PromiseLike<boolean>;
 
 export interface PolicyOptions<R = unknown> {
   /** In headers and keys: 1 to 64 printable ASCII characters. One name stands for one shape of limits per limiter. */
@@ -55,6 +62,13 @@ export interface PolicyOptions<R = unknown> {
   readonly onStoreFailure?: FailureMode;
   /** Default `full`. */
   readonly disclose?: Disclosure;
+  /**
+   * Gives a request's charges back when it says true of the response, so that only failures (or successes) count. They
+   * are charged first: many at once cannot slip through. A response that the client did not wait for gives nothing back.
+   */
+  readonly refundWhen?: ResponseTest<R>;
+  /** Default `enforce`; `shadow` decides and tells `onDecision`, on its own counters, and never denies. */
+  readonly mode?: 'enforce' | 'shadow';
   /** Requests for which it answers true are not counted. An error in it counts the request. */
   readonly skip?: Resolver<R, boolean>;
   /**
@@ -95,6 +109,8 @@ export interface Limit<R = unknown> extends LimitRules {
   readonly frame: RuleFrame;
   readonly rulesOf: (limit: number) => LimitRules;
   readonly cost: number | Resolver<R, number>;
+  readonly when: Resolver<R, boolean> | undefined;
+  readonly resetWhen: ResponseTest<R> | undefined;
   /** Whether the cost is the limit's and not the policy's: `settle` then leaves it alone. */
   readonly ownCost: boolean;
   /** For a backstop, the client-controlled link that it bounds. */
@@ -108,6 +124,8 @@ export interface Policy<R = unknown> {
   readonly onStoreFailure: 'local' | 'open' | 'closed';
   readonly disclose: Disclosure;
   readonly skip: Resolver<R, boolean> | undefined;
+  readonly refundWhen: ResponseTest<R> | undefined;
+  readonly mode: 'enforce' | 'shadow';
   /** Everything that shapes its counters and answers as text: two policies of one name must agree on it. */
   readonly shape: string;
 }

@@ -4,12 +4,24 @@ import type { Resolver } from '../context.ts';
 import { formatDuration, MAX_WINDOW_MS, toMs } from '../duration.ts';
 import { memoize } from '../identity/memoize.ts';
 import { checkPartitions, partitionName } from '../identity/partition.ts';
-import { checkInteger, checkOneOf, checkOptions, invalid } from '../options.ts';
+import { checkFunction, checkInteger, checkOneOf, checkOptions, invalid } from '../options.ts';
 import type { Limit, LimitOptions, LimitRules } from './policy.ts';
 import { MAX_UNITS, maxLimit, maxUnits, pathOf, type RuleFrame, toRules } from './rules.ts';
 import { isTiers, lowestOf } from './tiers.ts';
 
-const LIMIT_OPTIONS = ['name', 'per', 'algorithm', 'limit', 'window', 'burst', 'shape', 'block', 'cost'];
+const LIMIT_OPTIONS = [
+  'name',
+  'per',
+  'algorithm',
+  'limit',
+  'window',
+  'burst',
+  'shape',
+  'block',
+  'cost',
+  'when',
+  'resetWhen',
+];
 const MAX_DELAY_MS = 60_000;
 /** How many numbers of one limit are kept prepared. */
 const MAX_NUMBERS = 1000;
@@ -29,6 +41,8 @@ export function prepareLimit<R>(at: string, options: LimitOptions<R>, policy: Po
   const { per = 'identity', algorithm = 'sliding-window', limit, window, block, cost = policy.cost } = options;
   checkOneOf(`${at}.algorithm`, algorithm, ALGORITHM_NAMES);
   const windowMs = toMs(`${at}.window`, window, 1, MAX_WINDOW_MS);
+  checkFunction(`${at}.when`, options.when);
+  checkFunction(`${at}.resetWhen`, options.resetWhen);
   const maxDelayMs = checkShape(at, options, algorithm);
   const most = maxLimit(algorithm, Math.max(windowMs, maxDelayMs ?? 0));
   const numbers = checkLimit(`${at}.limit`, limit, most);
@@ -65,6 +79,8 @@ export function prepareLimit<R>(at: string, options: LimitOptions<R>, policy: Po
     ...first,
     rulesOf: rulesOf(frame, typeof limit === 'number' ? first : undefined),
     cost,
+    when: options.when,
+    resetWhen: options.resetWhen,
     ownCost: options.cost !== undefined,
     backstopOf: undefined,
   };
@@ -88,6 +104,8 @@ export function toBackstop<R>(policy: string, limit: Limit<R>, factor: number): 
   const first = toRules(frame, limit.strict.rule.limit);
   return {
     ...limit,
+    // Others share it: one caller's success is not theirs.
+    resetWhen: undefined,
     name,
     frame,
     ...first,

@@ -5,6 +5,7 @@ import type { WarningListener } from '../warnings.ts';
 import type { Ask } from './ask.ts';
 import { choosePolicies, declaredPolicies, type PolicySpec } from './choose.ts';
 import type { Policy } from './policy.ts';
+import { checkShaping } from './define-policy.ts';
 import { createRegistry } from './registry.ts';
 import { isTiers } from './tiers.ts';
 
@@ -25,7 +26,9 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
 
   return {
     register(spec) {
-      for (const policy of declaredPolicies(spec)) {
+      const policies = declaredPolicies(spec);
+      checkShaping(policies.flatMap(({ limits }) => limits));
+      for (const policy of policies) {
         if (!knowsTiers && policy.limits.some(({ limit }) => isTiers(limit))) {
           invalid('limiter.tier', `a function, since policy "${policy.name}" has limits by tier`, undefined);
         }

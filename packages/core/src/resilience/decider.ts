@@ -1,16 +1,17 @@
-import { type Decision, decide, toOutcomes, type Verdict } from '../decision.ts';
+import { decide, toOutcomes, type Verdict } from '../decision.ts';
 import type { Identity } from '../identity/identity.ts';
+import { StoreError } from '../errors.ts';
 import { isPromise, type MaybePromise } from '../maybe.ts';
 import type { PolicyCharges } from '../policy/charge.ts';
 import { Deadline } from '../stores/deadline.ts';
 import type { Adjustment, Store, Taken } from '../stores/store.ts';
 import type { WarningListener } from '../warnings.ts';
 import { createFallback } from './fallback.ts';
-import { toDecision } from './settlement.ts';
+import { type Settlement, toSettlement } from './settlement.ts';
 
 /** Asks the store within the deadline, and answers in its place when it does not. */
 export interface Decider {
-  take(asked: readonly PolicyCharges[], identity: Identity): MaybePromise<Decision>;
+  take(asked: readonly PolicyCharges[], identity: Identity): MaybePromise<Settlement>;
   peek(asked: readonly PolicyCharges[], identity: Identity): MaybePromise<Verdict>;
   /** @throws StoreError when the store cannot */
   adjust(adjustments: readonly Adjustment[]): MaybePromise<readonly boolean[]>;
@@ -26,17 +27,26 @@ export function createDecider(store: Store, deadlineMs: number, report: WarningL
   let failedAt: number | undefined;
 
   return {
-    take: (asked, identity) =>
-      attempt(
-        (deadline) => store.take([chargesOf(asked)], deadline),
-        ([taken]) => {
+    take(asked, identity) {
+      const enforced = asked.filter(({ policy }) => policy.mode === 'enforce');
+      // Requests of their own in the same step, so that what is in the shadow can deny nothing that is not.
+      const shadows = asked.filter(({ policy }) => policy.mode === 'shadow');
+      return attempt(
+        (deadline) => store.take([chargesOf(enforced), ...shadows.map(({ charges }) => charges)], deadline),
+        ([taken, ...others]) => {
           const { answers, at } = taken as Taken;
-          const verdict = decide(policiesOf(asked), toOutcomes(asked, answers, 'rule'), identity, 'store');
+          const shadow = toOutcomes(
+            shadows,
+            others.flatMap((other) => other.answers),
+            'rule',
+          );
+          const verdict = decide(policiesOf(asked), toOutcomes(enforced, answers, 'rule'), identity, 'store', shadow);
           recover();
-          return toDecision(verdict, { charges: chargesOf(asked), at, adjust });
+          return toSettlement(verdict, { charges: chargesOf(enforced), at, adjust });
         },
-        (error) => degrade(error, () => fallback.take(asked, identity)),
-      ),
+        (error) => degrade(error, () => fallback.take(enforced, identity)),
+      );
+    },
     peek: (asked, identity) =>
       attempt(
         (deadline) => store.peek(chargesOf(asked), deadline),
@@ -55,7 +65,8 @@ export function createDecider(store: Store, deadlineMs: number, report: WarningL
       (deadline) => store.adjust(adjustments, deadline),
       (changed) => changed,
       (error) => {
-        throw error;
+        if (error instanceof StoreError) throw error;
+        throw new StoreError('failed', error instanceof Error ? error.message : String(error), { cause: error });
       },
     );
   }

@@ -10,43 +10,62 @@ export interface Receipt {
   readonly adjust: (adjustments: readonly Adjustment[]) => MaybePromise<readonly boolean[]>;
 }
 
-/** A verdict with its handles. Without a receipt (denied, or decided without a store) there is nothing to give back. */
-export function toDecision(verdict: Verdict, receipt: Receipt | undefined): Decision {
-  let open = verdict.allowed ? receipt : undefined;
+/** A decision, and what the limiter itself may still do about it. */
+export interface Settlement {
+  readonly decision: Decision;
+  /** Gives some of the charges back, unless they were given back or settled before. */
+  giveBack(charges: readonly Charge[]): MaybePromise<boolean>;
+  /** Forgets the counters of some of the charges. */
+  reset(charges: readonly Charge[]): MaybePromise<boolean>;
+}
 
-  const spend = (changesOf: (receipt: Receipt) => readonly Adjustment[]): MaybePromise<boolean> => {
-    // Once: whatever becomes of it, a second attempt could give back what others have charged since.
-    const spent = open;
-    open = undefined;
-    if (spent === undefined) return false;
-    const changes = changesOf(spent).filter(({ units }) => units > 0);
-    if (changes.length === 0) return false;
+/** Without a receipt (denied, or decided without a store) there is nothing to give back. */
+export function toSettlement(verdict: Verdict, receipt: Receipt | undefined): Settlement {
+  const open = new Map<Charge, number>();
+  if (verdict.allowed && receipt !== undefined)
+    receipt.charges.forEach((charge, i) => open.set(charge, receipt.at[i] ?? 0));
+
+  /** Never fails: what was given back too late, or not at all, only makes the limiter stricter. */
+  const change = (adjustments: readonly Adjustment[]): MaybePromise<boolean> => {
+    if (receipt === undefined || adjustments.length === 0) return false;
     try {
-      const changed = spent.adjust(changes);
+      const changed = receipt.adjust(adjustments);
       return isPromise(changed) ? Promise.resolve(changed).then(someTrue, () => false) : someTrue(changed);
     } catch {
       return false;
     }
   };
+  /** Each charge once: whatever becomes of it, a second attempt could give back what others have charged since. */
+  const spend = (charges: Iterable<Charge>, moreOf: (charge: Charge) => number): MaybePromise<boolean> => {
+    const adjustments: Adjustment[] = [];
+    for (const charge of charges) {
+      const at = open.get(charge);
+      if (at === undefined) continue;
+      open.delete(charge);
+      const more = moreOf(charge);
+      if (more !== 0) adjustments.push({ kind: more > 0 ? 'debit' : 'refund', charge, units: Math.abs(more), at });
+    }
+    return change(adjustments);
+  };
 
   return {
-    ...verdict,
-    refund: () =>
-      spend(({ charges, at }) =>
-        charges.map((charge, i) => ({ kind: 'refund', charge, units: charge.cost, at: at[i] ?? 0 })),
-      ),
-    settle(actual) {
-      if (!Number.isSafeInteger(actual) || actual < 0) return false;
-      return spend(({ charges, at }) =>
-        charges.map((charge, i): Adjustment => {
-          const more = charge.ownCost ? 0 : actual - charge.cost;
-          return { kind: more > 0 ? 'debit' : 'refund', charge, units: Math.abs(more), at: at[i] ?? 0 };
-        }),
-      );
+    decision: {
+      ...verdict,
+      refund: () => spend([...open.keys()], everything),
+      settle(actual) {
+        if (!Number.isSafeInteger(actual) || actual < 0) return false;
+        return spend([...open.keys()], ({ ownCost, cost }) => (ownCost ? 0 : actual - cost));
+      },
     },
+    giveBack: (charges) => spend(charges, everything),
+    reset: (charges) => change(charges.map((charge) => ({ kind: 'reset', charge, units: 0, at: 0 }))),
   };
 }
 
 function someTrue(changed: readonly boolean[]): boolean {
   return changed.includes(true);
+}
+
+function everything({ cost }: Charge): number {
+  return -cost;
 }
