@@ -207,22 +207,3 @@ describe('definePolicy', () => {
     expect(local(0)).toBe(0);
   });
 });
-
-describe('read', () => {
-  it('is 1000 per minute per identity', () => {
-    const { name, limits, onStoreFailure } = read();
-    expect({ name, onStoreFailure }).toEqual({ name: 'read', onStoreFailure: 'local' });
-    expect(limits[0]).toMatchObject({
-      per: ['identity'],
-      rule: { algorithm: 'sliding-window', limit: 1000, windowMs: 60_000, name: 'read' },
-    });
-  });
-
-  it('takes other numbers, and refuses what it does not know', () => {
-    expect(read({ name: 'slow', limit: 10, window: '1h', per: 'ip' }).limits[0]?.rule).toMatchObject({
-      limit: 10,
-      windowMs: 3_600_000,
-    });
-    expect(() => read({ limits: [] } as object)).toThrow('read has no option "limits"; did you mean limit?');
-  });
-});

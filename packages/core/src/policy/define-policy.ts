@@ -6,7 +6,7 @@ import { MAX_UNITS } from './rules.ts';
 import type { Limit, LimitOptions, Policy, PolicyOptions } from './policy.ts';
 import { isTiers } from './tiers.ts';
 
-const POLICY_OPTIONS = [
+export const POLICY_OPTIONS: readonly string[] = [
   'name',
   'limits',
   'cost',
