@@ -21,8 +21,10 @@ export function parseAddress(raw: string): Address | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return { ip: ipaddr.IPv4.parse(text), zone: undefined };
   const dotted = text.slice(text.lastIndexOf(':') + 1);
   if (!text.includes(':') || (dotted.includes('.') && !ipaddr.IPv4.isValidFourPartDecimal(dotted))) return undefined;
-  if (!ipaddr.IPv6.isValid(text)) return undefined;
-  const ip = ipaddr.IPv6.parse(text);
+  // ipaddr.js takes `::1.2.3.4` for the mapped `::ffff:1.2.3.4`, and its other spelling `::102:304` for what it is.
+  const plain = text.replace(/^::(?=\d+\.)/, '0::');
+  if (!ipaddr.IPv6.isValid(plain)) return undefined;
+  const ip = ipaddr.IPv6.parse(plain);
   // By bits, before any mask: masking first puts every IPv4 client into one prefix (CVE-2026-30827), not mapping gives
   // each client a second budget (GHSA-5847-rm3g-23mw).
   return ip.isIPv4MappedAddress() ? { ip: ip.toIPv4Address(), zone: undefined } : { ip, zone };
