@@ -26,11 +26,11 @@ interface Network extends Address {
   readonly bits: number;
 }
 
-const NAMED: Readonly<Record<string, readonly string[]>> = {
-  loopback: ['127.0.0.0/8', '::1/128'],
-  linklocal: ['169.254.0.0/16', 'fe80::/10'],
-  uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
-};
+const NAMED: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['loopback', ['127.0.0.0/8', '::1/128']],
+  ['linklocal', ['169.254.0.0/16', 'fe80::/10']],
+  ['uniquelocal', ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']],
+]);
 
 /** More hops than any real chain has; a longer header is somebody's attempt to make parsing expensive. */
 const MAX_ENTRIES = 64;
@@ -95,9 +95,7 @@ function compileTrust(trust: TrustProxy, option: string): (hop: string, distance
     typeof trust === 'string' ? trust.split(',').map((entry) => entry.trim()) : (trust as readonly unknown[]);
   if (!Array.isArray(entries) || entries.length === 0)
     invalid(option, 'addresses, CIDRs, or { hops, originUnreachable: true }', trust);
-  const networks = entries
-    .flatMap((entry) => NAMED[entry as string] ?? [entry])
-    .map((entry) => toNetwork(entry, option));
+  const networks = entries.flatMap((entry) => NAMED.get(entry) ?? [entry]).map((entry) => toNetwork(entry, option));
   return (hop) => {
     const parsed = parseAddress(hop);
     return parsed !== undefined && networks.some((network) => contains(network, parsed));
