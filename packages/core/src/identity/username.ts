@@ -1,6 +1,6 @@
 import type { Resolver } from '../context.ts';
 import { andThen } from '../maybe.ts';
-import { checkFunction, checkOptions } from '../options.ts';
+import { checkFunction, checkOptions, invalid } from '../options.ts';
 import { type CustomPartition, partition } from './partition.ts';
 
 export interface UsernameOptions {
@@ -21,7 +21,7 @@ export function username<R = unknown>(
   options: UsernameOptions = {},
 ): CustomPartition<R> {
   checkOptions('username', options, ['normalize']);
-  checkFunction('username.resolve', resolve);
+  if (typeof resolve !== 'function') invalid('username.resolve', 'a function', resolve);
   checkFunction('username.normalize', options.normalize);
   const { normalize = normalizeUsername } = options;
   return partition<R>('username', (req, ctx) =>
