@@ -1,6 +1,7 @@
 import type { RequestContext } from '../context.ts';
 import type { WarningListener } from '../warnings.ts';
 import { toClientAddress, UNKNOWN_ADDRESS } from './client-ip.ts';
+import { parseForwarded } from './forwarded.ts';
 import { type Caller, userId } from './identity.ts';
 
 /** Looks at requests for signs of a deployment that makes the limiter wrong. */
@@ -28,7 +29,7 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
     seen++;
     if (seen > ALL_OF_THE_FIRST && seen % THEN_ONE_IN !== 0) return;
     const { address } = caller;
-    const forwarding = FORWARDING.find((name) => ctx.header(name) !== undefined);
+    const forwarding = FORWARDING.find((name) => tellsMore(name, ctx.header(name), address));
     if (address === UNKNOWN_ADDRESS) {
       warn(
         'client-address-unknown',
@@ -64,6 +65,8 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
 
   /** Mounted above authentication, the limiter never sees a user. */
   function watchForUser(ctx: RequestContext): void {
+    // A login has its user afterwards as well, and rightly so: it is no GET, and brings no credentials in a header.
+    if (ctx.method !== 'GET' && ctx.header('authorization') === undefined) return;
     ctx.onFinish?.(() => {
       try {
         if (userId(ctx.user) === undefined) return;
@@ -99,6 +102,13 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
     lead = 0;
     ofCandidate = 0;
   }
+}
+
+/** Whether there is a header, and somebody else than the client in it: not so behind a proxy of the developer's own machine. */
+function tellsMore(name: string, value: string | undefined, { client }: Caller['address']): boolean {
+  if (value === undefined) return false;
+  const hops = name === 'forwarded' ? parseForwarded(value) : [value];
+  return hops?.length !== 1 || toClientAddress(hops[0] as string).client !== client;
 }
 
 /** The header was there, and the framework's answer is the peer all the same. */
