@@ -15,6 +15,7 @@ it('exports exactly this', () => {
     'createLimiter',
     'definePolicy',
     'expensive',
+    'fastifyProxyTrust',
     'isPromise',
     'limiterOf',
     'memoryStore',

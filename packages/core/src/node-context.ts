@@ -71,3 +71,31 @@ export abstract class NodeContext<R extends NodeRequest> implements RequestConte
     return () => void response.off('close', listener);
   }
 }
+
+/** The parts of a Fastify request that tell of its server's `trustProxy`. */
+export interface FastifyFacts {
+  readonly server?: object;
+  readonly headers: NodeRequest['headers'];
+  /** The peer, and whom the trusted ones named. */
+  readonly ips?: readonly string[] | undefined;
+}
+
+/**
+ * What is wrong with Fastify's `trustProxy`, under Nest as well: it trusts everybody, or is a number. Fastify 4 counts
+ * hops; within 5 it came to trust nobody then (5.11.3 counts, 5.12.8 does not), so what it did is looked at.
+ */
+export function fastifyProxyTrust({ server, headers, ips }: FastifyFacts): RequestContext['proxyTrust'] {
+  const trust = server === undefined ? undefined : fastifyOptionsOf(server)?.trustProxy;
+  if (trust === true) return 'everything';
+  const isIgnored = typeof trust === 'number' && headers['x-forwarded-for'] !== undefined && ips?.length === 1;
+  return isIgnored ? 'ignored-hops' : undefined;
+}
+
+/** Fastify keeps its options under a symbol of its own; where that changes, there is no diagnosis, and nothing else. */
+function fastifyOptionsOf(server: object): { readonly trustProxy?: unknown } | undefined {
+  for (let scope: object | null = server; scope !== null; scope = Object.getPrototypeOf(scope) as object | null) {
+    const symbol = Object.getOwnPropertySymbols(scope).find(({ description }) => description === 'fastify.options');
+    if (symbol !== undefined) return (scope as Record<symbol, { readonly trustProxy?: unknown }>)[symbol];
+  }
+  return undefined;
+}

@@ -1,4 +1,4 @@
-import { NodeContext, readPath } from '@tollgate/core';
+import { fastifyProxyTrust, NodeContext, readPath, type RequestContext } from '@tollgate/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Fastify's request as core sees it. */
@@ -15,20 +15,7 @@ export class FastifyContext extends NodeContext<FastifyRequest> {
     return this.raw.routeOptions.url;
   }
 
-  /** Fastify 5 takes a number as trusting nobody, since hops are only known by their addresses. */
-  get proxyTrust(): 'everything' | 'ignored-hops' | undefined {
-    const { server } = this.raw;
-    const trust = trustOf(server);
-    if (trust === true) return 'everything';
-    return typeof trust === 'number' && Number.parseInt(server.version, 10) >= 5 ? 'ignored-hops' : undefined;
+  get proxyTrust(): RequestContext['proxyTrust'] {
+    return fastifyProxyTrust(this.raw);
   }
-}
-
-/** Fastify keeps its options under a symbol of its own; where that changes, there is no diagnosis, and nothing else. */
-function trustOf(server: object): unknown {
-  for (let scope: object | null = server; scope !== null; scope = Object.getPrototypeOf(scope) as object | null) {
-    const symbol = Object.getOwnPropertySymbols(scope).find(({ description }) => description === 'fastify.options');
-    if (symbol !== undefined) return (scope as Record<symbol, { trustProxy?: unknown }>)[symbol]?.trustProxy;
-  }
-  return undefined;
 }

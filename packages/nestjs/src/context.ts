@@ -1,4 +1,12 @@
-import { type Decision, NodeContext, type NodeRequest, type NodeResponse, readPath } from '@tollgate/core';
+import {
+  type Decision,
+  fastifyProxyTrust,
+  NodeContext,
+  type NodeRequest,
+  type NodeResponse,
+  readPath,
+  type RequestContext,
+} from '@tollgate/core';
 
 /** What Express's and Fastify's requests have in common. */
 export interface HttpRequest extends NodeRequest {
@@ -25,6 +33,8 @@ interface PlatformRequest extends HttpRequest {
   readonly app?: { get(setting: string): unknown };
   /** Fastify. */
   readonly routeOptions?: { readonly url?: string };
+  readonly server?: object;
+  readonly ips?: readonly string[];
 }
 
 /** Nest's request as core sees it, on the Express and on the Fastify platform. */
@@ -43,8 +53,8 @@ export class NestContext extends NodeContext<HttpRequest> {
     return typeof route?.path === 'string' ? route.path : routeOptions?.url;
   }
 
-  /** Fastify's own setting is the platform adapter's, which does not tell. */
-  get proxyTrust(): 'everything' | undefined {
-    return (this.raw as PlatformRequest).app?.get('trust proxy') === true ? 'everything' : undefined;
+  get proxyTrust(): RequestContext['proxyTrust'] {
+    const request = this.raw as PlatformRequest;
+    return request.app?.get('trust proxy') === true ? 'everything' : fastifyProxyTrust(request);
   }
 }

@@ -45,7 +45,7 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
       warn(
         'forwarding-header-ignored',
         `Requests carry ${forwarding} from a peer that is not trusted (${address.client}). If that is your proxy, everybody behind it ` +
-          'shares one budget: set the trust setting to its address. (Fastify 5 trusts nobody when trustProxy is a number.)',
+          'shares one budget: set the trust setting to its address. (A recent Fastify 5 trusts nobody when trustProxy is a number.)',
       );
     }
     if (ctx.proxyTrust === 'everything') {
@@ -56,7 +56,7 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
     } else if (ctx.proxyTrust === 'ignored-hops') {
       warn(
         'hop-count-ignored',
-        'trustProxy is a number, which Fastify 5 takes as trusting nobody: name the addresses of your proxies.',
+        'trustProxy is a number, which this Fastify takes as trusting nobody: name the addresses of your proxies.',
       );
     }
     if (caller.identity.kind !== 'user') watchForUser(ctx);
