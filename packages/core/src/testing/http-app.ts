@@ -2,6 +2,8 @@ import type { Server } from 'node:http';
 
 /** A running application that answers web requests. */
 export interface RunningApp {
+  /** Where it listens, for requests that `fetch` cannot make. */
+  readonly url: string;
   fetch(request: Request): Promise<Response>;
   close(): Promise<void>;
 }
@@ -15,10 +17,12 @@ export async function overHttp(server: Server): Promise<RunningApp> {
     });
   }
   const { port } = server.address() as { port: number };
+  const url = `http://127.0.0.1:${port}`;
   return {
+    url,
     fetch(request) {
       const { pathname, search } = new URL(request.url);
-      return fetch(new Request(`http://127.0.0.1:${port}${pathname}${search}`, request));
+      return fetch(new Request(`${url}${pathname}${search}`, request));
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,7 +1,9 @@
 export { createClock, type TestClock } from './clock.ts';
+export { type Monitor, monitorRedis } from './monitor.ts';
 export { freshPrefix } from './prefix.ts';
 export { startRedis, type TestRedis } from './redis-server.ts';
 export { toCharge } from './charge.ts';
 export { describeStore, type StoreUnderTest } from './describe-store.ts';
 export { type AdapterUnderTest, type AppSpec, describeAdapter } from './describe-adapter.ts';
+export { describeIdentity, type IdentityAppSpec, type IdentityUnderTest } from './describe-identity.ts';
 export { overHttp, type RunningApp } from './http-app.ts';
