@@ -56,6 +56,15 @@ it('counts every spelling of an e-mail address as one account, and each account 
   expect((await attempt('grace@example.com')).status).toBe(401);
 });
 
+it('counts clients behind the proxies that it is told of', async () => {
+  const left = async (client: string) =>
+    (await send('GET', '/', undefined, { 'x-forwarded-for': `6.6.6.6, ${client}` })).body as object;
+  app = await overHttp(createServer(createApp({ limiter: createLimiter(quiet), trustProxy: 'loopback' })));
+  expect(await left('203.0.113.7')).toMatchObject({ remaining: 999 });
+  expect(await left('203.0.113.8')).toMatchObject({ remaining: 999 });
+  expect(await left('::ffff:203.0.113.7')).toMatchObject({ remaining: 998 });
+});
+
 it('lets one address try 20 accounts a minute', async () => {
   for (let i = 0; i < 20; i++) expect((await attempt(`user${i}@example.com`)).status).toBe(401);
   expect((await attempt('user20@example.com')).status).toBe(429);

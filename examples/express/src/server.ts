@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { createApp } from './app.ts';
 import { createLiveView } from './live.ts';
 
-const { PORT = '3000', REDIS_URL } = process.env;
+const { PORT = '3000', REDIS_URL, TRUST_PROXY } = process.env;
 const view = createLiveView(process.stdout);
 const limiter = makeLimiter();
-const server = createServer(createApp({ limiter, onError: (error) => view.note(String(error)) }));
+const server = createServer(makeApp());
 
 server.once('error', (error: NodeJS.ErrnoException) => {
   fail(error.code === 'EADDRINUSE' ? `Port ${PORT} is taken: choose another with PORT=3001.` : error.message);
@@ -28,6 +28,14 @@ function makeLimiter(): Limiter {
     return createLimiter({ store, onDecision: view.onDecision, onWarning: view.onWarning });
   } catch (error) {
     return fail(`REDIS_URL: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function makeApp(): ReturnType<typeof createApp> {
+  try {
+    return createApp({ limiter, trustProxy: TRUST_PROXY || undefined, onError: (error) => view.note(String(error)) });
+  } catch (error) {
+    return fail(`TRUST_PROXY: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
