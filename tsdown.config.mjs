@@ -25,7 +25,7 @@ const common = { cwd: process.cwd(), target: 'es2022', sourcemap: true, hash: fa
 
 export default defineConfig(
   manifest.private
-    ? { ...common, entry: { server: 'src/server.ts' }, format: 'esm', platform: 'node', dts: false }
+    ? { ...common, entry: { server: 'src/server.ts', ...entries() }, format: 'esm', platform: 'node', dts: false }
     : {
         ...common,
         entry: entries(),
