@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RequestContext } from '../context.ts';
+import type { RequestContext, ResponseFacts } from '../context.ts';
 import { createLimiter, type Limiter } from '../limiter.ts';
 import type { LimiterOptions } from '../limiter-options.ts';
 import { definePolicy } from '../policy/define-policy.ts';
@@ -221,15 +221,15 @@ describe('one-partition', () => {
 describe('user-after-decision', () => {
   /** A request that has this user when it has been handled. */
   function handled(limiter: Limiter, after: unknown, facts: Facts = {}): void {
-    const finish: (() => void)[] = [];
+    const finish: ((response: ResponseFacts) => void)[] = [];
     const ctx = {
       ...contextOf(facts),
       user: facts.user,
-      onFinish: (listener: () => void) => void finish.push(listener),
+      onFinish: (listener: (response: ResponseFacts) => void) => void finish.push(listener),
     };
     void limiter.check(ctx, policy);
     ctx.user = after;
-    for (const listener of finish) listener();
+    for (const listener of finish) listener({ status: 200, aborted: false, header: () => undefined });
   }
 
   const bearer = { authorization: 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln' };
