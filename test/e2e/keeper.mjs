@@ -31,7 +31,7 @@ const limiter = createLimiter({
   pepper: PEPPER,
   identify(_, ctx) {
     const user = ctx.header('x-user');
-    if (ctx.header('x-identify') === 'fails') throw new Error('No session');
+    if (ctx.header('x-identify') === 'fails') throw new Error(`No session of ${user}`);
     return ctx.header('x-identify') === 'odd' ? /** @type {never} */ ({ id: { email: user } }) : user;
   },
 });

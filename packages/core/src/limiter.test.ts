@@ -150,7 +150,8 @@ describe('check', () => {
     ];
     for (const skip of failing)
       expect(await limiter.check(contextOf(), policyOf(5, { skip }))).toMatchObject({ allowed: true });
-    expect(warnings).toEqual([{ code: 'resolver-failed', message: 'skip failed: no' }]);
+    // What an error says may quote the client: it is handed over, and never printed.
+    expect(warnings).toEqual([{ code: 'resolver-failed', message: 'skip failed with Error.', cause: new Error('no') }]);
   });
 
   it('asks identify first, and goes on along the chain when it has no answer', async () => {

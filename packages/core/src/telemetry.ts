@@ -1,7 +1,7 @@
 import type { RequestContext } from './context.ts';
 import { isPromise } from './maybe.ts';
 import type { Decision } from './decision.ts';
-import { print, type Warning, type WarningCode } from './warnings.ts';
+import { print, type Warning, type WarningCode, type WarningListener } from './warnings.ts';
 
 /** Told what the limiter does. A listener that throws or rejects can never break a decision. */
 export interface Listeners {
@@ -14,7 +14,7 @@ export interface Listeners {
 export interface Telemetry {
   readonly decided: (decision: Decision, ctx: RequestContext) => void;
   /** Says it the first time that this code comes up. */
-  readonly warn: (code: WarningCode, message: string) => void;
+  readonly warn: WarningListener;
   /** How often each code came up, said or not. */
   readonly warnings: ReadonlyMap<WarningCode, number>;
   /** Says it each time. For changes of state. */
@@ -28,17 +28,18 @@ export function createTelemetry({ onDecision, onWarning }: Listeners): Telemetry
     warnings.set(code, times);
     return times;
   };
-  const say = (code: WarningCode, message: string): void => {
-    if (onWarning === undefined) print({ code, message });
-    else safely(() => onWarning({ code, message }));
+  const say: WarningListener = (code, message, cause) => {
+    const warning: Warning = { code, message, ...(cause !== undefined && { cause }) };
+    if (onWarning === undefined) print(warning);
+    else safely(() => onWarning(warning));
   };
   return {
     warnings,
     decided(decision, ctx) {
       if (onDecision !== undefined) safely(() => onDecision(decision, ctx));
     },
-    warn(code, message) {
-      if (count(code) === 1) say(code, message);
+    warn(code, message, cause) {
+      if (count(code) === 1) say(code, message, cause);
     },
     report(code, message) {
       count(code);

@@ -26,6 +26,8 @@ export type WarningCode =
 export interface Warning {
   readonly code: WarningCode;
   readonly message: string;
+  /** What the application's own function failed with. Never printed: it may quote what a client sent. */
+  readonly cause?: unknown;
 }
 
 /** Shared by all copies of the package in a process (ESM and CommonJS), so that each warning appears once. */
@@ -46,7 +48,7 @@ export function print({ code, message }: Warning): void {
 }
 
 /** Is told of a warning. */
-export type WarningListener = (code: WarningCode, sentence: string) => void;
+export type WarningListener = (code: WarningCode, sentence: string, cause?: unknown) => void;
 
 /** What a store has to say goes to the limiters that use it, or is printed while there is none. It says each thing once. */
 export interface Warner {

@@ -11,7 +11,7 @@ describeIdentity({
   name: 'hono on node',
   async create({ limiter, policy, trust, header }) {
     const app = new Hono();
-    app.use(rateLimit(policy, { limiter, header, ...(trust !== undefined && { trustProxy: trust }) }));
+    app.use(rateLimit(policy, { limiter, ...(trust !== undefined && { trustProxy: trust, header }) }));
     app.get('/', (c) => c.text('ok'));
     return serve(app);
   },

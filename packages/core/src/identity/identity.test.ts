@@ -54,7 +54,10 @@ describe('identity', () => {
 
   it('takes a bearer token for a key unless it is a JWT, which changes with each refresh', () => {
     expect(identityOf({ headers: { authorization: 'bearer sk_live_1' } }).kind).toBe('apiKey');
-    expect(identityOf({ headers: { authorization: `Bearer ${JWT}` } }).kind).toBe('ip+ua');
+    for (const jwt of [JWT, 'eyJhbGciOiJkaXIifQ..aXY.Y2lwaGVy.dGFn', 'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.'])
+      expect(identityOf({ headers: { authorization: `Bearer ${jwt}` } }).kind).toBe('ip+ua');
+    for (const opaque of ['eyJ', 'eyJhbGciOiJIUzI1NiJ9.e30', 'v4.local.x', 'eyJa.b.c.d'])
+      expect(identityOf({ headers: { authorization: `Bearer ${opaque}` } }).kind).toBe('apiKey');
     for (const authorization of ['', 'Bearer', 'Bearer ', 'Basic dTpw', 'Bearer a b']) {
       expect(identityOf({ headers: { authorization } }).kind).toBe('ip+ua');
     }

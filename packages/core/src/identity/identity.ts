@@ -77,12 +77,12 @@ export function userId(user: unknown): string | undefined {
   return typeof id === 'object' ? userId(sub) : (userId(id) ?? userId(sub));
 }
 
-/** The presented API key: `x-api-key`, or a bearer token that is no JWT (a JWT changes with each refresh). */
+/** The presented API key: `x-api-key`, or a bearer token that is no JWT, signed or encrypted (those change with each refresh). */
 function apiKeyOf(ctx: RequestContext): string | undefined {
   const key = ctx.header('x-api-key');
   if (key !== undefined && key !== '') return key;
   const bearer = /^bearer +([^\s]+)$/i.exec(ctx.header('authorization') ?? '')?.[1];
-  return bearer === undefined || /^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(bearer) ? undefined : bearer;
+  return bearer === undefined || /^eyJ[\w-]*(?:\.[\w-]*){2}(?:(?:\.[\w-]*){2})?$/.test(bearer) ? undefined : bearer;
 }
 
 /** A value that the caller may choose, made safe: short plain ids stay readable, everything else is hashed. */

@@ -351,4 +351,10 @@ describe('a trust setting that would be wrong', () => {
       );
     }
   });
+
+  it('so is a header that nobody is trusted to send', () => {
+    expect(() => createClientIp({ header: 'cf-connecting-ip' }, 'test')).toThrow(
+      'test.header must be left out unless trustProxy says who may send it; received "cf-connecting-ip".',
+    );
+  });
 });

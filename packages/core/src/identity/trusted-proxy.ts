@@ -41,12 +41,17 @@ const MAX_ENTRIES = 64;
  * @throws ConfigError when the trust is wrong or would trust everybody
  */
 export function createClientIp(
-  { trustProxy, header = 'x-forwarded-for' }: ClientIpOptions,
+  { trustProxy, header: given }: ClientIpOptions,
   where: string,
 ): (peer: string | undefined, read: Header) => string | undefined {
+  const header: unknown = given === undefined ? 'x-forwarded-for' : given;
   if (typeof header !== 'string' || !/^[a-z\d-]{1,64}$/.test(header))
     invalid(`${where}.header`, 'a header name in lower case', header);
-  if (trustProxy === undefined) return (peer) => peer;
+  if (trustProxy === undefined) {
+    // Whoever names the header means it to be read.
+    if (given !== undefined) invalid(`${where}.header`, 'left out unless trustProxy says who may send it', given);
+    return (peer) => peer;
+  }
   const trusts = compileTrust(trustProxy, `${where}.trustProxy`);
 
   return function clientIp(peer, read) {

@@ -8,7 +8,7 @@ export type Ask = <R, T>(resolver: Resolver<R, T>, ctx: RequestContext<R>, name:
 export function createAsk(warn: WarningListener): Ask {
   return function ask(resolver, ctx, name) {
     const failed = (error: unknown): undefined => {
-      warn('resolver-failed', `${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+      warnOfFailure(warn, name, error);
       return undefined;
     };
     try {
@@ -18,4 +18,9 @@ export function createAsk(warn: WarningListener): Ask {
       return failed(error);
     }
   };
+}
+
+/** Tells what kind of error it was; what it says goes only to who listens, because it may quote what a client sent. */
+export function warnOfFailure(warn: WarningListener, name: string, error: unknown): void {
+  warn('resolver-failed', `${name} failed with ${error instanceof Error ? error.name : `a ${typeof error}`}.`, error);
 }

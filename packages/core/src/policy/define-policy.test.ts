@@ -3,7 +3,6 @@ import { partition } from '../identity/partition.ts';
 import { definePolicy } from './define-policy.ts';
 import type { LimitOptions, PolicyOptions } from './policy.ts';
 import { createLimiter } from '../limiter.ts';
-import { read } from './presets.ts';
 
 const LIMIT: LimitOptions = { limit: 5, window: '1m' };
 

@@ -26,13 +26,8 @@ export interface AuthOptions<R = unknown> extends Omit<PresetOptions<R>, 'cost' 
 const PRESET_OPTIONS = POLICY_OPTIONS.filter((name) => name !== 'limits');
 const READ_OPTIONS = [...PRESET_OPTIONS, 'limit', 'window', 'per'];
 const EXPENSIVE_OPTIONS = [...READ_OPTIONS, 'burst'];
-const NOT_OF_AUTH = ['cost', 'refundWhen'];
-const AUTH_OPTIONS = [
-  ...PRESET_OPTIONS.filter((name) => !NOT_OF_AUTH.includes(name)),
-  'username',
-  'success',
-  'normalize',
-];
+const NOT_OF_AUTH = new Set(['cost', 'refundWhen']);
+const AUTH_OPTIONS = [...PRESET_OPTIONS.filter((name) => !NOT_OF_AUTH.has(name)), 'username', 'success', 'normalize'];
 
 /**
  * Ordinary API traffic: a sliding window of 1000 requests per minute for each caller.

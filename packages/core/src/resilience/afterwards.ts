@@ -1,5 +1,6 @@
 import type { RequestContext, ResponseFacts } from '../context.ts';
 import { isPromise } from '../maybe.ts';
+import { warnOfFailure } from '../policy/ask.ts';
 import type { PolicyCharges } from '../policy/charge.ts';
 import type { ResponseTest } from '../policy/policy.ts';
 import type { WarningListener } from '../warnings.ts';
@@ -39,8 +40,7 @@ export function settleAfterwards(
     }
   }
   function failed(error: unknown): void {
-    const reason = error instanceof Error ? error.message : String(error);
-    warn('resolver-failed', `refundWhen or resetWhen failed: ${reason}`);
+    warnOfFailure(warn, 'refundWhen or resetWhen', error);
   }
 }
 
