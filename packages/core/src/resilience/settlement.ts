@@ -1,4 +1,4 @@
-import type { Decision, Verdict } from '../decision.ts';
+import { type Decision, toDecision, type Verdict } from '../decision.ts';
 import { isPromise, type MaybePromise } from '../maybe.ts';
 import type { Charge } from '../policy/charge.ts';
 import type { Adjustment } from '../stores/store.ts';
@@ -21,9 +21,9 @@ export interface Settlement {
 
 /** Without a receipt (denied, or decided without a store) there is nothing to give back. */
 export function toSettlement(verdict: Verdict, receipt: Receipt | undefined): Settlement {
-  const open = new Map<Charge, number>();
-  if (verdict.allowed && receipt !== undefined)
-    receipt.charges.forEach((charge, i) => open.set(charge, receipt.at[i] ?? 0));
+  // Made when first needed: of most requests nothing is ever given back.
+  let charged: Map<Charge, number> | undefined;
+  const open = (): Map<Charge, number> => (charged ??= verdict.allowed ? timesOf(receipt) : new Map());
 
   /** Never fails: what was given back too late, or not at all, only makes the limiter stricter. */
   const change = (adjustments: readonly Adjustment[]): MaybePromise<boolean> => {
@@ -39,9 +39,9 @@ export function toSettlement(verdict: Verdict, receipt: Receipt | undefined): Se
   const spend = (charges: Iterable<Charge>, moreOf: (charge: Charge) => number): MaybePromise<boolean> => {
     const adjustments: Adjustment[] = [];
     for (const charge of charges) {
-      const at = open.get(charge);
+      const at = open().get(charge);
       if (at === undefined) continue;
-      open.delete(charge);
+      open().delete(charge);
       const more = moreOf(charge);
       if (more !== 0) adjustments.push({ kind: more > 0 ? 'debit' : 'refund', charge, units: Math.abs(more), at });
     }
@@ -49,17 +49,21 @@ export function toSettlement(verdict: Verdict, receipt: Receipt | undefined): Se
   };
 
   return {
-    decision: {
-      ...verdict,
-      refund: () => spend([...open.keys()], everything),
+    decision: toDecision(verdict, {
+      refund: () => spend([...open().keys()], everything),
       settle(actual) {
         if (!Number.isSafeInteger(actual) || actual < 0) return false;
-        return spend([...open.keys()], ({ ownCost, cost }) => (ownCost ? 0 : actual - cost));
+        return spend([...open().keys()], ({ ownCost, cost }) => (ownCost ? 0 : actual - cost));
       },
-    },
+    }),
     giveBack: (charges) => spend(charges, everything),
     reset: (charges) => change(charges.map((charge) => ({ kind: 'reset', charge, units: 0, at: 0 }))),
   };
+}
+
+/** When each charge was made. */
+function timesOf(receipt: Receipt | undefined): Map<Charge, number> {
+  return new Map(receipt?.charges.map((charge, i) => [charge, receipt.at[i] ?? 0]));
 }
 
 function someTrue(changed: readonly boolean[]): boolean {
