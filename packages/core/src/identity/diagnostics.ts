@@ -45,7 +45,7 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
       warn(
         'forwarding-header-ignored',
         `Requests carry ${forwarding} from a peer that is not trusted (${address.client}). If that is your proxy, everybody behind it ` +
-          'shares one budget: set the trust setting to its address. (A recent Fastify 5 trusts nobody when trustProxy is a number.)',
+          'shares one budget: set the trust setting to its address.',
       );
     }
     if (ctx.proxyTrust === 'everything') {

@@ -4,11 +4,6 @@ import { isDisclosed, type Outcome, type Verdict } from '../decision.ts';
 /** Reads a header of the response as it stands (as Node or as Fetch gives it), to add to what is said there already. */
 export type ExistingHeader = (name: string) => string | number | readonly string[] | null | undefined;
 
-export type HeaderFamily = 'ietf' | 'draft-6' | 'legacy';
-
-/** The families written by default. Single-value families report the limit that binds. */
-export const DEFAULT_FAMILIES: readonly HeaderFamily[] = ['ietf', 'draft-6', 'legacy'];
-
 export type Headers = (readonly [name: string, value: string])[];
 
 /** Whole seconds, rounded up: a client that comes back when told to must not be too early. */

@@ -23,7 +23,7 @@ export interface Settlement {
 export function toSettlement(verdict: Verdict, receipt: Receipt | undefined): Settlement {
   // Made when first needed: of most requests nothing is ever given back.
   let charged: Map<Charge, number> | undefined;
-  const open = (): Map<Charge, number> => (charged ??= verdict.allowed ? timesOf(receipt) : new Map());
+  const open = (): Map<Charge, number> => (charged ??= timesOf(verdict.allowed ? receipt : undefined));
 
   /** Never fails: what was given back too late, or not at all, only makes the limiter stricter. */
   const change = (adjustments: readonly Adjustment[]): MaybePromise<boolean> => {
