@@ -9,11 +9,14 @@ export class ConfigError extends Error {
   readonly code: ConfigErrorCode;
   /** The option at fault, as a path: `limits[0].window`. */
   readonly option: string;
+  /** The message without the page that it refers to. */
+  readonly sentence: string;
 
   constructor(code: ConfigErrorCode, option: string, sentence: string) {
     super(`${sentence} (docs/errors.md#${code})`);
     this.code = code;
     this.option = option;
+    this.sentence = sentence;
   }
 }
 

@@ -344,6 +344,8 @@ describe('check', () => {
     for (let i = 0; i < 3; i++) expect(check(limiter, () => policyOf(5 + i))).toMatchObject({ allowed: true });
     // Different limits under one name are worth a warning, not a failed request.
     expect(warnings.map(({ code }) => code)).toEqual(['policy-name-conflict']);
+    // The page is added where it is printed.
+    expect(warnings[0]?.message).not.toContain('docs/errors.md');
   });
 
   it('survives listeners that throw', () => {

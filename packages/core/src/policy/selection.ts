@@ -1,3 +1,4 @@
+import type { ConfigError } from '../errors.ts';
 import type { RequestContext } from '../context.ts';
 import { andThen, mapInOrder, type MaybePromise } from '../maybe.ts';
 import { invalid } from '../options.ts';
@@ -66,7 +67,7 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
     try {
       registry.add(policy);
     } catch (error) {
-      warn('policy-name-conflict', (error as Error).message);
+      warn('policy-name-conflict', (error as ConfigError).sentence);
     }
   }
 
