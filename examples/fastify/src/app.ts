@@ -1,4 +1,4 @@
-import { createLimiter, definePolicy, rateLimit, read } from '@tollgate/fastify';
+import { createLimiter, definePolicy, expensive, rateLimit, read } from '@tollgate/fastify';
 import { fastify, type FastifyInstance } from 'fastify';
 
 const PRODUCTS = [
@@ -11,8 +11,8 @@ const ACCOUNT = { email: 'ada@example.com', password: 'engine' };
 
 /** Decided in `onRequest`, before the body is parsed: it counts what is known by then, the address. */
 const login = definePolicy({ name: 'login', limits: [{ per: 'ip', limit: 5, window: '1m' }], disclose: 'retry-after' });
-/** A search costs as much as ten ordinary requests: six a minute. */
-const search = definePolicy({ name: 'search', limits: [{ limit: 60, window: '1m' }], cost: 10 });
+/** Six at once, and one more each ten seconds. */
+const search = expensive({ name: 'search' });
 
 export async function createApp(limiter = createLimiter()): Promise<FastifyInstance> {
   const app = fastify();

@@ -1,4 +1,12 @@
-import { createLimiter, definePolicy, partition, rateLimit, type RateLimitVariables, read } from '@tollgate/hono';
+import {
+  auth,
+  createLimiter,
+  expensive,
+  normalizeUsername,
+  rateLimit,
+  type RateLimitVariables,
+  read,
+} from '@tollgate/hono';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 
@@ -10,16 +18,13 @@ const PRODUCTS = [
 /** The example's only account. A real application looks it up and compares a password hash. */
 const ACCOUNT = { email: 'ada@example.com', password: 'engine' };
 
-const login = definePolicy<Context>({
+const login = auth<Context>({
   name: 'login',
-  limits: [
-    { per: ['ip', partition('username', async (c) => emailOf(await bodyOf(c)))], limit: 5, window: '1m' },
-    { per: 'ip', limit: 20, window: '1m' },
-  ],
-  disclose: 'retry-after',
+  username: async (c) => emailOf(await bodyOf(c)),
+  success: ({ status }) => status === 200,
 });
-/** A search costs as much as ten ordinary requests: six a minute. */
-const search = definePolicy({ name: 'search', limits: [{ limit: 60, window: '1m' }], cost: 10 });
+/** Six at once, and one more each ten seconds. */
+const search = expensive({ name: 'search' });
 
 export function createApp(limiter = createLimiter()): Hono<{ Variables: RateLimitVariables }> {
   const app = new Hono<{ Variables: RateLimitVariables }>();
@@ -71,5 +76,5 @@ async function bodyOf(c: Context): Promise<Record<string, unknown>> {
 
 /** One spelling for each account, or `ADA@example.com ` would get five attempts of its own. */
 function emailOf({ email }: Record<string, unknown>): string | undefined {
-  return typeof email === 'string' ? email.normalize('NFKC').trim().toLowerCase() : undefined;
+  return typeof email === 'string' ? normalizeUsername(email) : undefined;
 }

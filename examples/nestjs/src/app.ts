@@ -14,11 +14,12 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
+  auth,
   createLimiter,
-  definePolicy,
+  expensive,
   type HttpRequest,
   type Limiter,
-  partition,
+  normalizeUsername,
   RateLimit,
   RateLimitModule,
   read,
@@ -34,16 +35,13 @@ const PRODUCTS = [
 const ACCOUNT = { email: 'ada@example.com', password: 'engine' };
 
 /** Guards run after the body is parsed: this policy counts by what is in it. */
-const login = definePolicy<HttpRequest>({
+const login = auth<HttpRequest>({
   name: 'login',
-  limits: [
-    { per: ['ip', partition('username', (request) => emailOf(request.body))], limit: 5, window: '1m' },
-    { per: 'ip', limit: 20, window: '1m' },
-  ],
-  disclose: 'retry-after',
+  username: (request) => emailOf(request.body),
+  success: ({ status }) => status < 300,
 });
-/** A search costs as much as ten ordinary requests: six a minute. */
-const search = definePolicy({ name: 'search', limits: [{ limit: 60, window: '1m' }], cost: 10 });
+/** Six at once, and one more each ten seconds. */
+const search = expensive({ name: 'search' });
 
 @Controller()
 class ShopController {
@@ -101,5 +99,5 @@ export function createApp(limiter = createLimiter()): Promise<INestApplication> 
 /** One spelling for each account, or `ADA@example.com ` would get five attempts of its own. */
 function emailOf(body: unknown): string | undefined {
   const { email } = (body ?? {}) as { email?: unknown };
-  return typeof email === 'string' ? email.normalize('NFKC').trim().toLowerCase() : undefined;
+  return typeof email === 'string' ? normalizeUsername(email) : undefined;
 }
