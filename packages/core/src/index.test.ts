@@ -10,6 +10,7 @@ it('exports exactly this', () => {
     'andThen',
     'auth',
     'byTier',
+    'checkFunction',
     'checkOptions',
     'createClientIp',
     'createLimiter',

@@ -1,6 +1,6 @@
 export { readPath, type RequestContext, type Resolver, type ResponseFacts } from './context.ts';
 export { fastifyProxyTrust, NodeContext, type NodeRequest, type NodeResponse } from './node-context.ts';
-export { checkOptions } from './options.ts';
+export { checkFunction, checkOptions } from './options.ts';
 export type { Duration } from './duration.ts';
 export { ConfigError, type ConfigErrorCode, StoreError, type StoreErrorCode } from './errors.ts';
 export { type ClientIpOptions, createClientIp, type TrustProxy } from './identity/trusted-proxy.ts';

@@ -1,6 +1,6 @@
 import type { Resolver } from './context.ts';
 import { type Duration, toMs } from './duration.ts';
-import { replicaHint } from './environment.ts';
+import { isProduction, replicaHint } from './environment.ts';
 import type { Identified } from './identity/identity.ts';
 import { checkFunction, checkOptions, invalid } from './options.ts';
 import { memoryStore } from './stores/memory-store.ts';
@@ -60,8 +60,15 @@ const CREATED = Symbol.for('tollgate.limiters');
 const TOO_MANY = 100;
 
 /** What can be seen to be wrong when a limiter is made. */
-export function warnOfMaking(store: Store, warn: WarningListener): void {
-  const hint = store.name === 'memory' ? replicaHint() : undefined;
+export function warnOfMaking(store: Store | undefined, warn: WarningListener): void {
+  // A memory store that was asked for is taken as the application's word.
+  if (store === undefined && isProduction()) {
+    warn(
+      'memory-store-in-production',
+      'Without a store, each process counts for itself in memory: use redisStore(url), or memoryStore() for a single one.',
+    );
+  }
+  const hint = store === undefined || store.name === 'memory' ? replicaHint() : undefined;
   if (hint !== undefined) {
     warn(
       'memory-store-with-replicas',

@@ -293,6 +293,27 @@ describe('check', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('knows the address of a client that hangs up while the application is asked who it is', async () => {
+    const ctx = { ...contextOf(), ip: '203.0.113.7' as string | undefined };
+    const { limiter, warnings } = limiterWith({
+      identify: async () => {
+        ctx.ip = undefined;
+        return undefined;
+      },
+    });
+    const decision = await limiter.check(ctx, policyOf(5));
+    expect(decision?.identity.token).toMatch(/^203\.0\.113\.7,/);
+    expect(warnings).toEqual([]);
+  });
+
+  it('asks who it is about once per request, in however many limits', () => {
+    const { limiter } = limiterWith();
+    const tenant = vi.fn<() => string>(() => 'acme');
+    const per = partition('tenant', tenant);
+    check(limiter, policyOf(5, { limits: [1, 2, 3].map((limit) => ({ limit, window: `${limit}m`, per }) as const) }));
+    expect(tenant).toHaveBeenCalledTimes(1);
+  });
+
   it('clients without an address share one counter, and somebody is told', () => {
     const { limiter, warnings } = limiterWith();
     const policy = policyOf(2, { limits: [{ limit: 2, window: '1m', per: 'ip' }] });

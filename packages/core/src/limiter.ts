@@ -5,7 +5,7 @@ import { isProduction } from './environment.ts';
 import { createAddressParser } from './identity/client-ip.ts';
 import { createDiagnostics } from './identity/diagnostics.ts';
 import { createHasher } from './identity/hash.ts';
-import { type Caller, createCallerResolver, type Identified } from './identity/identity.ts';
+import { type Caller, createCallerResolver, type Identified, readIp } from './identity/identity.ts';
 import { checkLimiterOptions, type LimiterOptions, warnOfMaking } from './limiter-options.ts';
 import { andThen, mapInOrder, type MaybePromise } from './maybe.ts';
 import { type PolicyCharges, toCharges } from './policy/charge.ts';
@@ -61,7 +61,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   const { store, deadlineMs, identify, pepper, tier } = checkLimiterOptions(options);
   const { warn, report, decided, warnings } = createTelemetry(options);
   store.listen?.(report);
-  warnOfMaking(store, warn);
+  warnOfMaking(options.store, warn);
   const ask = createAsk(warn);
   const selection = createSelection(ask, warn, tier !== undefined);
   const hash = createHasher(pepper);
@@ -73,13 +73,18 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     store,
     warnings,
     register: (spec) => selection.register(spec),
-    check: (ctx, spec) =>
-      isPreflight(ctx)
-        ? undefined
-        : andThen(selection.due(spec, ctx), (policies) => (policies.length === 0 ? undefined : decide(ctx, policies))),
+    check(ctx, spec) {
+      if (isPreflight(ctx)) return undefined;
+      const ip = readIp(ctx);
+      return andThen(selection.due(spec, ctx), (policies) =>
+        policies.length === 0 ? undefined : decide(ctx, policies, ip),
+      );
+    },
     peek: (ctx, spec) =>
       andThen(selection.all(spec, ctx), (policies) =>
-        resolve(ctx, policies, (asked, { identity }) => (isEmpty(asked) ? undefined : decider.peek(asked, identity))),
+        resolve(ctx, policies, readIp(ctx), (asked, { identity }) =>
+          isEmpty(asked) ? undefined : decider.peek(asked, identity),
+        ),
       ),
     reset: (ctx, spec) => adjust(ctx, spec, 'reset', 0),
     block: (ctx, spec, duration) => adjust(ctx, spec, 'block', toMs('block', duration, 1, MAX_WINDOW_MS)),
@@ -89,10 +94,18 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   };
 
   /** caller → charges → store → decision → turn */
-  function decide<T>(ctx: RequestContext<T>, policies: readonly Policy<T>[]): MaybePromise<Decision | undefined> {
-    return resolve(ctx, policies, (asked, caller) => {
+  function decide<T>(
+    ctx: RequestContext<T>,
+    policies: readonly Policy<T>[],
+    ip: unknown,
+  ): MaybePromise<Decision | undefined> {
+    return resolve(ctx, policies, ip, (asked, caller) => {
       if (isEmpty(asked)) return undefined;
-      examine(ctx, caller);
+      examine(
+        ctx,
+        caller,
+        asked.some(({ policy }) => policy.countsUsers),
+      );
       return andThen(decider.take(asked, caller.identity), (settlement) => {
         const { decision } = settlement;
         decided(decision, ctx);
@@ -109,11 +122,12 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   function resolve<T, A>(
     ctx: RequestContext<T>,
     policies: readonly Policy<T>[],
+    ip: unknown,
     work: (asked: readonly PolicyCharges[], caller: Caller) => MaybePromise<A>,
   ): MaybePromise<A> {
     const identified = identify === undefined ? undefined : ask(identify as Resolver<T, Identified>, ctx, 'identify');
     return andThen(identified, (user) => {
-      const caller = toCaller(ctx, user);
+      const caller = toCaller(ctx, user, ip);
       if (user !== undefined && user !== null && caller.claimed === undefined) {
         warn('identity-unusable', 'identify answered something that is no id: the next link of the chain counts.');
       }
@@ -132,7 +146,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     units: number,
   ): MaybePromise<boolean> {
     return andThen(selection.all(spec, ctx), (policies) =>
-      resolve(ctx, policies, (asked) => {
+      resolve(ctx, policies, readIp(ctx), (asked) => {
         const charges = asked.flatMap((one) => one.charges);
         const own = charges.filter(({ isOwn }) => isOwn);
         if (own.length === 0) return false;

@@ -1,5 +1,6 @@
 import { isProduction } from './environment.ts';
 import { createLimiter, type Limiter } from './limiter.ts';
+import { memoryStore } from './stores/memory-store.ts';
 import { invalid } from './options.ts';
 import { warnOnce } from './warnings.ts';
 
@@ -27,5 +28,5 @@ function sharedLimiter(): Limiter {
       'Without a limiter, each process counts for itself in memory: pass one with redisStore(url).',
     );
   }
-  return (host[SHARED] ??= createLimiter());
+  return (host[SHARED] ??= createLimiter({ store: memoryStore() }));
 }

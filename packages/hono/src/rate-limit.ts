@@ -1,5 +1,6 @@
 import {
   type AdapterOptions,
+  checkFunction,
   checkOptions,
   type ClientIpOptions,
   createClientIp,
@@ -37,6 +38,7 @@ export function rateLimit(
   options: RateLimitOptions = {},
 ): MiddlewareHandler<{ Variables: RateLimitVariables }> {
   checkOptions('rateLimit', options, ['limiter', 'clientIp', 'trustProxy', 'header']);
+  checkFunction('rateLimit.clientIp', options.clientIp);
   const limiter = limiterOf(options);
   const fromPeer = createClientIp(options, 'rateLimit');
   const { clientIp = (c: Context) => fromPeer(socketAddress(c), (name) => c.req.header(name)) } = options;

@@ -34,7 +34,7 @@ local function bucket()
   return {
     decode = function(text)
       local numbers = numbersOf(text, 3)
-      if not numbers or numbers[1] > MAX_USED or numbers[2] > MAX_SAFE_INTEGER or numbers[3] == 0 then return nil end
+      if not numbers or numbers[1] > MAX_SAFE_INTEGER or numbers[2] > MAX_SAFE_INTEGER or numbers[3] == 0 then return nil end
       return { used = numbers[1], t = numbers[2], rate = numbers[3] }
     end,
 
@@ -68,7 +68,7 @@ local function bucket()
 
     debit = function(state, rule, units, now)
       local used, at, _, rate = drain(state, rule, now)
-      return { used = math.min(used + units * rule.windowMs, MAX_USED), t = at, rate = rate }
+      return { used = math.max(used, math.min(used + units * rule.windowMs, MAX_USED)), t = at, rate = rate }
     end,
 
     lifeMs = function(state, _, now)

@@ -47,7 +47,7 @@ export const bucket: Pick<Algorithm<BucketState>, 'step' | 'refund' | 'debit' | 
 
   debit(state, rule, units, now): BucketState {
     const { used, at, rate } = drain(state, rule, now);
-    return { used: Math.min(used + units * rule.windowMs, MAX_USED), t: at, rate };
+    return { used: Math.max(used, Math.min(used + units * rule.windowMs, MAX_USED)), t: at, rate };
   },
 
   /** Until it is drained, at the rate that it was written with. */

@@ -31,7 +31,7 @@ export function parseAddress(raw: string): Address | undefined {
 }
 
 function withoutPort(text: string): string {
-  const match = /^\[([^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? /^([^:]*):(\d{1,5})$/.exec(text);
+  const match = /^\[([^\]]*)\](?::(\d{1,5}|_[\w.-]+))?$/.exec(text) ?? /^([^:]*):(\d{1,5}|_[\w.-]+)$/.exec(text);
   if (Number(match?.[2] ?? 0) > 65_535) return '';
   return match?.[1] ?? text;
 }

@@ -27,7 +27,7 @@ function contextOf({ headers = {}, ...facts }: Facts = {}): RequestContext {
 function bench(options: LimiterOptions = {}): { limiter: Limiter; said: WarningCode[] } {
   const said: WarningCode[] = [];
   const onWarning = ({ code }: Warning): void => void said.push(code);
-  return { limiter: createLimiter({ onWarning, ...options }), said };
+  return { limiter: createLimiter({ store: memoryStore(), onWarning, ...options }), said };
 }
 
 const policy = read();
@@ -220,14 +220,14 @@ describe('one-partition', () => {
 
 describe('user-after-decision', () => {
   /** A request that has this user when it has been handled. */
-  function handled(limiter: Limiter, after: unknown, facts: Facts = {}): void {
+  function handled(limiter: Limiter, after: unknown, facts: Facts = {}, by = policy): void {
     const finish: ((response: ResponseFacts) => void)[] = [];
     const ctx = {
       ...contextOf(facts),
       user: facts.user,
       onFinish: (listener: (response: ResponseFacts) => void) => void finish.push(listener),
     };
-    void limiter.check(ctx, policy);
+    void limiter.check(ctx, by);
     ctx.user = after;
     for (const listener of finish) listener({ status: 200, aborted: false, header: () => undefined });
   }
@@ -246,6 +246,12 @@ describe('user-after-decision', () => {
     for (let i = 0; i < 3; i++) handled(limiter, after, facts);
     expect(said).toEqual(warns ? ['user-after-decision'] : []);
     expect(limiter.warnings.get('user-after-decision')).toBe(warns ? 3 : undefined);
+  });
+
+  it('is not said where no limit is about users: one by address may well stand above authentication', () => {
+    const { limiter, said } = bench();
+    handled(limiter, { id: 7 }, {}, read({ name: 'flood', per: 'ip' }));
+    expect(said).toEqual([]);
   });
 
   it('is not said where the application identifies the user itself', () => {
@@ -325,6 +331,16 @@ describe('how the limiter is made', () => {
     const codes = Array.from({ length: 250 }, () => bench().said).flat();
     host[CREATED] = before;
     expect(codes).toEqual(['limiter-per-request']);
+  });
+});
+
+describe('a limiter in production', () => {
+  it('is to be told where to count', () => {
+    vi.stubEnv('NODE_ENV', 'production');
+    const said: WarningCode[] = [];
+    createLimiter({ onWarning: ({ code }) => void said.push(code) });
+    expect(said).toEqual(['memory-store-in-production']);
+    expect(bench().said).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import { parseForwarded } from './forwarded.ts';
 import { type Caller, userId } from './identity.ts';
 
 /** Looks at requests for signs of a deployment that makes the limiter wrong. */
-export type Examine = (ctx: RequestContext, caller: Caller) => void;
+export type Examine = (ctx: RequestContext, caller: Caller, countsUsers: boolean) => void;
 
 /** The first requests are all looked at, so that a mistake shows in the first minute, then a sample of them. */
 const ALL_OF_THE_FIRST = 1000;
@@ -25,7 +25,7 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
   let lead = 0;
   let ofCandidate = 0;
 
-  return function examine(ctx, caller) {
+  return function examine(ctx, caller, countsUsers) {
     seen++;
     if (seen > ALL_OF_THE_FIRST && seen % THEN_ONE_IN !== 0) return;
     const { address } = caller;
@@ -59,7 +59,7 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
         'trustProxy is a number, which this Fastify takes as trusting nobody: name the addresses of your proxies.',
       );
     }
-    if (caller.identity.kind !== 'user') watchForUser(ctx);
+    if (countsUsers && caller.identity.kind !== 'user') watchForUser(ctx);
     countCrowd(address.client, isProduction || forwarding !== undefined);
   };
 

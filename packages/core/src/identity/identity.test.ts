@@ -39,8 +39,26 @@ describe('identity', () => {
       token: 'u.ours',
       verified: true,
     });
-    expect(identityOf({}, { id: 7, verified: false })).toEqual({ kind: 'user', token: 'u.7', verified: false });
+    // Who only claims to be 7 must not use up the budget of 7.
+    expect(identityOf({}, { id: 7, verified: false })).toEqual({ kind: 'user', token: 'claim.7', verified: false });
+    // Without an id, nothing is said about the framework's user.
+    expect(identityOf({ user: 7 }, { verified: false } as IdentifiedUser)).toMatchObject({
+      token: 'u.7',
+      verified: true,
+    });
+    const throwing = {
+      id: 7,
+      get verified(): boolean {
+        throw new Error('no');
+      },
+    };
+    expect(identityOf({}, throwing)).toMatchObject({ token: 'claim.7', verified: false });
     expect(identityOf({}, { id: '' })).toMatchObject({ kind: 'ip+ua' });
+  });
+
+  it('never holds the API key that was sent, not even where it serves as an id', () => {
+    const { token } = identityOf({ headers: { 'x-api-key': 'sk_live_1' } }, { id: 'sk_live_1' });
+    expect(token).toMatch(/^u~[0-9a-f]{32}$/);
   });
 
   it('never holds an API key, an e-mail or another long or odd value as it is', () => {

@@ -25,9 +25,13 @@ export type Identified = IdentifiedUser | IdentifiedUser['id'] | null | undefine
 export interface Caller {
   readonly identity: Identity;
   readonly user: string | undefined;
+  /** Whether somebody proved that it is that user. */
+  readonly isVerified: boolean;
   /** The id that the application's `identify` answered, if it was one. */
   readonly claimed: string | undefined;
   readonly apiKey: string | undefined;
+  /** The key as it was sent. It must not leave the process. */
+  readonly presented: string | undefined;
   readonly address: ClientAddress;
 }
 
@@ -35,19 +39,20 @@ export interface Caller {
 export function createCallerResolver(
   hash: (value: string) => string,
   addressOf: (raw: unknown) => ClientAddress,
-): (ctx: RequestContext, identified: Identified) => Caller {
-  return function toCaller(ctx, identified) {
+): (ctx: RequestContext, identified: Identified, ip?: unknown) => Caller {
+  return function toCaller(ctx, identified, ip = readIp(ctx)) {
     // What the framework or the application says may be anything, and may throw: it is then no address and no user.
-    const address = addressOf(attempt(() => ctx.ip));
+    const address = addressOf(ip);
     const claimed =
       typeof identified === 'object' ? identified : identified === undefined ? undefined : { id: identified };
     const own = attempt(() => userId(claimed?.id));
     const id = own ?? attempt(() => userId(ctx.user));
-    const user = id === undefined ? undefined : token('u', id, hash);
+    // Whoever answers only with `verified: false`, without an id, has said nothing about the framework's user.
+    const verified = own === undefined || attempt(() => claimed?.verified !== false) === true;
     const presented = apiKeyOf(ctx);
+    const user = id === undefined ? undefined : userToken(id, verified, presented, hash);
     // Never raw: a key in Redis shows in MONITOR, SLOWLOG and every dump.
     const apiKey = presented === undefined ? undefined : `k~${hash(presented)}`;
-    const verified = claimed?.verified !== false;
     let identity: Identity;
     if (user !== undefined) identity = { kind: 'user', token: user, verified };
     else if (apiKey !== undefined) identity = { kind: 'apiKey', token: apiKey, verified: false };
@@ -55,8 +60,24 @@ export function createCallerResolver(
     else if (address === UNKNOWN_ADDRESS) identity = { kind: 'ip+ua', token: 'unknown', verified: false };
     else
       identity = { kind: 'ip+ua', token: `${address.client},${hash(ctx.header('user-agent') ?? '')}`, verified: false };
-    return { identity, user, claimed: own, apiKey, address };
+    return { identity, user, isVerified: verified, claimed: own, apiKey, presented, address };
   };
+}
+
+/** The client's address as the framework says it: to be read before anything is waited for, because a closed socket has none. */
+export function readIp(ctx: RequestContext): unknown {
+  return attempt(() => ctx.ip);
+}
+
+/** Apart from verified ones: who only claims to be somebody must not use up their budget (CVE-2026-134807). */
+function userToken(
+  id: string,
+  verified: boolean,
+  presented: string | undefined,
+  hash: (value: string) => string,
+): string {
+  const kind = verified ? 'u' : 'claim';
+  return id === presented ? hashedToken(kind, id, hash) : token(kind, id, hash);
 }
 
 function attempt<T>(read: () => T): T | undefined {
@@ -87,5 +108,10 @@ function apiKeyOf(ctx: RequestContext): string | undefined {
 
 /** A value that the caller may choose, made safe: short plain ids stay readable, everything else is hashed. */
 export function token(kind: string, value: string, hash: (value: string) => string): string {
-  return /^[\w.-]{1,40}$/.test(value) ? `${kind}.${value}` : `${kind}~${hash(value)}`;
+  return /^[\w.-]{1,40}$/.test(value) ? `${kind}.${value}` : hashedToken(kind, value, hash);
+}
+
+/** Of what may be a secret: an API key that serves as an id, a password that was typed where the name belongs. */
+export function hashedToken(kind: string, value: string, hash: (value: string) => string): string {
+  return `${kind}~${hash(value)}`;
 }

@@ -1,12 +1,14 @@
 import type { RequestContext, Resolver } from '../context.ts';
 import { invalid } from '../options.ts';
 import { andThen, isPromise, mapInOrder, type MaybePromise } from '../maybe.ts';
-import { type Caller, token, userId } from './identity.ts';
+import { type Caller, hashedToken, token, userId } from './identity.ts';
 
 /** A partition of the application's own: a tenant, a username, a project. */
 export interface CustomPartition<R = unknown> {
   readonly name: string;
   readonly resolve: Resolver<R, string | number | bigint | undefined>;
+  /** Whether its values may be secret or personal, and are only stored hashed. */
+  readonly isPrivate?: boolean;
 }
 
 const BUILT_IN = ['identity', 'ip', 'user', 'apiKey', 'route', 'global'] as const;
@@ -62,15 +64,21 @@ export interface Unresolved {
 
 const MAX_LENGTH = 64;
 
+/** What partitions of the application's own were for one request: each is asked once, however many limits it is in. */
+export interface Known {
+  tokens?: Map<unknown, MaybePromise<string | undefined>>;
+}
+
 /** Resolves the partition of one limit for one request; a part without a value makes the limit not apply. */
 export function toPlace<R>(
   parts: readonly PartitionPart<R>[],
   ctx: RequestContext<R>,
   caller: Caller,
   hash: (value: string) => string,
+  known: Known = {},
 ): MaybePromise<Place | Unresolved> {
   return andThen(
-    mapInOrder(parts, (part) => toToken(part, ctx, caller, hash)),
+    mapInOrder(parts, (part) => toToken(part, ctx, caller, hash, known)),
     (tokens) => {
       let onAddress = false;
       let text = '';
@@ -96,6 +104,7 @@ function toToken<R>(
   ctx: RequestContext<R>,
   caller: Caller,
   hash: (value: string) => string,
+  known: Known,
 ): MaybePromise<string | undefined> {
   switch (part) {
     case 'identity':
@@ -112,20 +121,25 @@ function toToken<R>(
       return token('r', ctx.route ?? '(none)', hash);
     case 'global':
       return 'global';
-    default:
-      return toCustomToken(part, ctx, hash);
+    default: {
+      const tokens = (known.tokens ??= new Map());
+      if (!tokens.has(part)) tokens.set(part, toCustomToken(part, ctx, caller, hash));
+      return tokens.get(part);
+    }
   }
 }
 
 function toCustomToken<R>(
   part: CustomPartition<R>,
   ctx: RequestContext<R>,
+  { presented }: Caller,
   hash: (value: string) => string,
 ): MaybePromise<string | undefined> {
   const toValue = (value: unknown): string | undefined => {
     // An object is no id: as a string it would be "[object Object]", one counter for everybody.
     const id = typeof value === 'object' ? undefined : userId(value);
-    return id === undefined ? undefined : token(part.name, id, hash);
+    if (id === undefined) return undefined;
+    return (part.isPrivate === true || id === presented ? hashedToken : token)(part.name, id, hash);
   };
   try {
     const value = part.resolve(ctx.raw, ctx);

@@ -24,17 +24,38 @@ export function username<R = unknown>(
   if (typeof resolve !== 'function') invalid('username.resolve', 'a function', resolve);
   checkFunction('username.normalize', options.normalize);
   const { normalize = normalizeUsername } = options;
-  return partition<R>('username', (req, ctx) =>
-    // A body may hold anything: what is no text is no username.
-    andThen(resolve(req, ctx), (name) => (typeof name === 'string' ? normalize(name) : undefined)),
+  const asked = partition<R>('username', (req, ctx) =>
+    andThen(resolve(req, ctx), (name) => {
+      const text = textOf(name);
+      return text === undefined ? undefined : normalize(text);
+    }),
   );
+  // People type their password into the wrong field.
+  return { ...asked, isPrivate: true };
 }
 
+/** A body may hold anything: a number or a list is what an application that turns it into text takes it for. */
+function textOf(name: unknown): string | undefined {
+  if (typeof name === 'string') return name;
+  if (typeof name === 'number' || typeof name === 'bigint') return String(name);
+  return Array.isArray(name) && name.length <= MAX_ITEMS ? textOf(name.map(textOf).join(',')) : undefined;
+}
+
+const MAX_ITEMS = 10;
+/** NFKC takes quadratic time to order combining marks, and nobody's name is that long: 100 kB of them would take 1.4 s. */
+const MAX_NORMALIZED = 512;
+
 /**
- * NFKC, without control and invisible formatting characters, in lower case, trimmed: what a person would read as the same
- * name. Plus-addressing and dots are left alone: only the mail provider knows whether they matter.
+ * NFKC, without control and invisible characters, in lower case, trimmed: what a person would read as the same name.
+ * Longer than 512 characters it stays without NFKC. Plus-addressing and dots are left alone: only the mail provider knows whether they matter.
  */
 export function normalizeUsername(name: string): string {
-  const plain = name.normalize('NFKC').replace(/[\p{Cc}\p{Cf}]/gu, '');
+  const visible = withoutInvisible(name).trim();
+  if (visible.length > MAX_NORMALIZED) return visible.toLowerCase();
+  const plain = withoutInvisible(visible.normalize('NFKC'));
   return plain.toLowerCase().normalize('NFKC').trim();
+}
+
+function withoutInvisible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
 }

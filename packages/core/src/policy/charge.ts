@@ -2,11 +2,11 @@ import type { RequestContext, Resolver } from '../context.ts';
 import type { WarningListener } from '../warnings.ts';
 import { UNKNOWN_ADDRESS } from '../identity/client-ip.ts';
 import type { Caller } from '../identity/identity.ts';
-import { type Place, toPlace, type Unresolved } from '../identity/partition.ts';
+import { type Known, type Place, toPlace, type Unresolved } from '../identity/partition.ts';
 import { andThen, isPromise, mapInOrder, type MaybePromise } from '../maybe.ts';
 import type { Ask } from './ask.ts';
 import { createNumbers } from './numbers.ts';
-import type { Limit, LimitRules, Policy, QuotaRule, ResponseTest } from './policy.ts';
+import type { Controlled, Limit, LimitRules, Policy, QuotaRule, ResponseTest } from './policy.ts';
 
 /** One limit of one request, ready to be decided: whose counter, by which rule, how much. */
 export interface Charge extends Place {
@@ -42,13 +42,14 @@ export function toCharges<R>(
 ): MaybePromise<PolicyCharges> {
   const { hash, warn } = means;
   const numbers = createNumbers(policy, ctx, means);
+  const known: Known = {};
   const toCharge = (limit: Limit<R>): MaybePromise<Charge | Dropped | undefined> => {
     if (!applies(limit, caller)) return undefined;
     if (limit.when === undefined) return toApplied(limit);
     return andThen(numbers.whenOf(limit.when), (applied) => (applied ? toApplied(limit) : undefined));
   };
   const toApplied = (limit: Limit<R>): MaybePromise<Charge | Dropped> => {
-    const place = toPlace(limit.per, ctx, caller, hash);
+    const place = toPlace(limit.per, ctx, caller, hash, known);
     const rules = numbers.rulesOf(limit);
     if (isPromise(place) || isPromise(rules)) {
       return Promise.all([place, rules]).then(([where, by]) =>
@@ -100,8 +101,14 @@ function chargeOf<R>(limit: Limit<R>, rules: LimitRules, place: Place | Unresolv
   return { rule, localRule, partition, tag, cost, ownCost, isOwn, resetWhen };
 }
 
-/** A backstop bounds what the client controls: nothing is to bound for a verified user. */
+/** When a backstop has something to bound: not for a verified user, and not where an address is a site (IPv4). */
+const IS_DUE: Readonly<Record<Controlled, (caller: Caller) => boolean>> = {
+  identity: ({ identity }) => !identity.verified,
+  apiKey: ({ apiKey }) => apiKey !== undefined,
+  user: ({ isVerified }) => !isVerified,
+  ip: ({ address }) => address.client !== address.site,
+};
+
 function applies<R>({ backstopOf }: Limit<R>, caller: Caller): boolean {
-  if (backstopOf === undefined) return true;
-  return backstopOf === 'identity' ? !caller.identity.verified : caller.apiKey !== undefined;
+  return backstopOf === undefined || IS_DUE[backstopOf](caller);
 }

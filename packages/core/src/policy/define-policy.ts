@@ -1,7 +1,7 @@
 import type { Rule } from '../algorithms/algorithm.ts';
 import { partitionName } from '../identity/partition.ts';
 import { checkFunction, checkInteger, checkOneOf, checkOptions, invalid } from '../options.ts';
-import { prepareLimit, toBackstop } from './prepare-limit.ts';
+import { needsBackstop, prepareLimit, toBackstop } from './prepare-limit.ts';
 import { MAX_UNITS } from './rules.ts';
 import type { Limit, LimitOptions, Policy, PolicyOptions } from './policy.ts';
 import { isTiers } from './tiers.ts';
@@ -60,10 +60,8 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
   const twice = names.find((one, i) => names.indexOf(one) !== i);
   if (twice !== undefined) invalid('policy.limits', 'limits of distinct names', twice);
   checkShaping(prepared);
-  if (!prepared.some(({ per }) => per.length === 1 && per[0] === 'ip')) {
-    const controlled = prepared.filter(({ per }) => per.includes('identity') || per.includes('apiKey'));
-    prepared.push(...controlled.map((limit) => toBackstop(name, limit, backstop)));
-  }
+  const widened = prepared.filter((limit) => needsBackstop(limit, prepared, backstop));
+  prepared.push(...widened.map((limit) => toBackstop(name, limit, backstop)));
   // Shared by all requests: nobody is to take a limit out of it by accident.
   return Object.freeze({
     name,
@@ -73,6 +71,7 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     skip,
     refundWhen,
     mode,
+    countsUsers: prepared.some(({ per }) => per.includes('identity') || per.includes('user')),
     shape: prepared
       .map(({ per, rule, limit }) => `${rule.path}=${numbersOf(rule, limit)} per ${per.map(partitionName).join('+')}`)
       .join('; '),

@@ -99,6 +99,9 @@ export interface LimitRules {
   readonly wholeCost: number;
 }
 
+/** The partitions of which a client may have as many as it likes: users that nobody verified, IPv6 networks in its site. */
+export type Controlled = 'identity' | 'apiKey' | 'user' | 'ip';
+
 /** A limit, prepared. Its own rules are those of its number, of its lowest tier, or of 0 where a function says. */
 export interface Limit<R = unknown> extends LimitRules {
   readonly name: string;
@@ -113,8 +116,8 @@ export interface Limit<R = unknown> extends LimitRules {
   readonly resetWhen: ResponseTest<R> | undefined;
   /** Whether the cost is the limit's and not the policy's: `settle` then leaves it alone. */
   readonly ownCost: boolean;
-  /** For a backstop, the client-controlled link that it bounds. */
-  readonly backstopOf: 'identity' | 'apiKey' | undefined;
+  /** For a backstop, what it bounds that a client can have more than one of. */
+  readonly backstopOf: Controlled | undefined;
 }
 
 /** A named set of limits, checked and prepared. Made by `definePolicy` or a preset. */
@@ -126,6 +129,8 @@ export interface Policy<R = unknown> {
   readonly skip: Resolver<R, boolean> | undefined;
   readonly refundWhen: ResponseTest<R> | undefined;
   readonly mode: 'enforce' | 'shadow';
+  /** Whether it matters who the user is. */
+  readonly countsUsers: boolean;
   /** Everything that shapes its counters and answers as text: two policies of one name must agree on it. */
   readonly shape: string;
 }

@@ -53,6 +53,7 @@ describe('auth', () => {
     ['1 address on 1 name', 60, () => ({ ip: '203.0.113.7', name: 'ada' }), 5, 100],
     ['1 address on 100 names', 200, (i) => ({ ip: '203.0.113.7', name: `u${i % 100}` }), 20, 2500],
     ['100 addresses on 1 name', 200, (i) => ({ ip: `203.0.113.${i % 100}`, name: 'ada' }), 10, 100],
+    ['/64s of 1 /48, each on a name', 300, (i) => ({ ip: `2001:db8:9:${i}::1`, name: `u${i}` }), 200, 2500],
     ['spellings of 1 name', 60, (i) => ({ ip: '203.0.113.7', name: i % 2 ? 'ADA ' : 'ada\u200B' }), 5, 100],
   ];
 

@@ -12,6 +12,8 @@ export interface RuleFrame {
   readonly windowMs: number;
   readonly burst: number | undefined;
   readonly maxDelayMs: number | undefined;
+  /** Whether requests wait: the backstop of a limit that shapes only polices. */
+  readonly isShaping: boolean;
   readonly blockMs: number;
   /** The constant cost, or 1 where it is not known before a request. */
   readonly cost: number;
@@ -40,10 +42,11 @@ export function toRules(frame: RuleFrame, limit: number): LimitRules {
 }
 
 function toRule(
-  { algorithm, windowMs, maxDelayMs, blockMs, path, name, disclosed }: RuleFrame,
+  { algorithm, windowMs, maxDelayMs: most, isShaping, blockMs, path, name, disclosed }: RuleFrame,
   limit: number,
   burst: number,
 ): QuotaRule {
+  const maxDelayMs = isShaping ? most : undefined;
   return { algorithm, limit, windowMs, burst, maxDelayMs, blockMs, path, name, disclosed };
 }
 

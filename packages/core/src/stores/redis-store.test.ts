@@ -206,20 +206,22 @@ describe('redisStore', () => {
   });
 
   it('leaves limits that another one denies unchanged to the bit', async () => {
-    const store = storeWith({ prefix: freshPrefix() });
+    const prefix = freshPrefix();
+    const store = storeWith({ prefix });
     const charges = [
       toCharge({ algorithm: 'token-bucket', limit: 100, window: '1h' }, 'user', 3),
       toCharge({ algorithm: 'sliding-log', limit: 100, window: '1h' }, 'tenant', 3),
       toCharge({ algorithm: 'sliding-window', limit: 5, window: '1h' }, 'address', 3),
     ];
     const dump = async () => {
-      const keys = (await redis.client.keys('*')).toSorted();
+      const keys = (await redis.client.keys(`${prefix}:*`)).toSorted();
       return Promise.all(
         keys.map(async (key) => [key, await redis.client.getBuffer(key), await redis.client.pexpiretime(key)]),
       );
     };
     await store.take([charges], new Deadline(2000));
     const before = await dump();
+    expect(before).toHaveLength(3);
     for (let i = 0; i < 5; i++) {
       const [taken] = await store.take([charges], new Deadline(2000));
       expect(taken?.answers.map(({ allowed }) => allowed)).toEqual([true, true, false]);

@@ -41,7 +41,7 @@ local function bucket()
   return {
     decode = function(text)
       local numbers = numbersOf(text, 3)
-      if not numbers or numbers[1] > MAX_USED or numbers[2] > MAX_SAFE_INTEGER or numbers[3] == 0 then return nil end
+      if not numbers or numbers[1] > MAX_SAFE_INTEGER or numbers[2] > MAX_SAFE_INTEGER or numbers[3] == 0 then return nil end
       return { used = numbers[1], t = numbers[2], rate = numbers[3] }
     end,
     encode = function(state)
@@ -71,7 +71,7 @@ local function bucket()
     end,
     debit = function(state, rule, units, now)
       local used, at, _, rate = drain(state, rule, now)
-      return { used = math.min(used + units * rule.windowMs, MAX_USED), t = at, rate = rate }
+      return { used = math.max(used, math.min(used + units * rule.windowMs, MAX_USED)), t = at, rate = rate }
     end,
     lifeMs = function(state, _, now)
       return state.t - now + math.ceil(state.used / state.rate)
@@ -435,7 +435,7 @@ local function writeChanged()
 end`;
 
 export const ADJUST: Script = {
-  sha1: '13838e5e204019b6f8e3dc78735bcc3e82c8499d',
+  sha1: 'b1a194666727638dd35174c50b5f15a7d4d94d9f',
   source: `${PROLOGUE}
 local CHANGES = {
   refund = function(held, rule, units, at)
@@ -487,7 +487,7 @@ return reply`,
 };
 
 export const TAKE: Script = {
-  sha1: '28cd9af5aa5dd440bc297a34b30a8249799d831f',
+  sha1: 'f20dd57603d8e2beb9204a45222b06083eaa075c',
   source: `${PROLOGUE}
 local FIELDS = 7
 local writes = nextInteger(0, 1) == 1
@@ -525,10 +525,10 @@ for _, limits in ipairs(requests) do
         if limit.passed then
           local n = first + FIELDS * (i - 1)
           reply[n + 2], reply[n + 3], reply[n + 4] = remaining, nextMs, resetMs
-        elseif limit.written.block then
+        elseif writes and limit.written.block then
           read = { state = (read or held).state, block = limit.written.block }
         end
-        if read and writes then writeHeld(limit.key, limit.rule, read) end
+        if read then writeHeld(limit.key, limit.rule, read) end
       end
     end
   end

@@ -32,10 +32,16 @@ export function takeAll(charges: readonly Charge[], slots: readonly Slot[], now:
 export function peekAll(charges: readonly Charge[], slots: readonly Slot[], now: number): readonly Answer[] {
   const { before, first } = tryAll(charges, slots, now);
   restore(slots, before);
-  return first.map(({ answer }, i) => {
-    const { rule } = charges[i] as Charge;
-    return uncharged(answer, advance((slots[i] as Slot).held, rule, 0, now).answer);
+  const answers = first.map(({ answer, held }, i) => {
+    if (!answer.allowed && held === undefined) return answer;
+    // As in takeAll, a limit sees what the ones before it would leave written.
+    const slot = slots[i] as Slot;
+    const read = advance(slot.held, (charges[i] as Charge).rule, 0, now);
+    if (read.held !== undefined) slot.held = read.held;
+    return uncharged(answer, read.answer);
   });
+  restore(slots, before);
+  return answers;
 }
 
 interface Tried {

@@ -46,10 +46,10 @@ for _, limits in ipairs(requests) do
         if limit.passed then
           local n = first + FIELDS * (i - 1)
           reply[n + 2], reply[n + 3], reply[n + 4] = remaining, nextMs, resetMs
-        elseif limit.written.block then
+        elseif writes and limit.written.block then
           read = { state = (read or held).state, block = limit.written.block }
         end
-        if read and writes then writeHeld(limit.key, limit.rule, read) end
+        if read then writeHeld(limit.key, limit.rule, read) end
       end
     end
   end

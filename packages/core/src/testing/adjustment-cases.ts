@@ -123,6 +123,27 @@ export function adjustmentCases(test: StoreTest): void {
     });
   }
 
+  test('a bucket as large as there can be holds what it was charged', async ({ adjust, takeOne }) => {
+    const limit = Math.floor(Number.MAX_SAFE_INTEGER / 2_678_400_000);
+    const all = toCharge({ algorithm: 'token-bucket', limit, window: '31d' }, 'a', limit);
+    expect(await takeOne(all)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await takeOne({ ...all, cost: 1 })).toMatchObject({ allowed: false, remaining: 0 });
+    expect(await adjust('debit', all, 1)).toBe(true);
+    expect(await takeOne({ ...all, cost: 0 })).toMatchObject({ remaining: 0 });
+  });
+
+  test('peek tells what take would of several limits on one counter whose number changed', async ({
+    peek,
+    takeOne,
+  }) => {
+    const by = (limit: number) => toCharge({ algorithm: 'leaky-bucket', limit, window: '1m', burst: 1 }, 'a', 1);
+    await takeOne(by(1));
+    const looked = await peek({ ...by(2), cost: 9 }, { ...by(0), cost: 0 });
+    // With two a minute it is free again in half the time, and the limit of 0 sees it drain as that.
+    expect(looked.map(({ resetMs }) => resetMs)).toEqual([30_000, 30_000]);
+    expect((await peek({ ...by(0), cost: 0 }))[0]?.resetMs).toBe(60_000);
+  });
+
   test('sliding window: a refund in the next window takes from what the charge still weighs', async ({
     clock,
     adjust,

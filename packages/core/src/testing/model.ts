@@ -164,7 +164,15 @@ export class Model {
   debit({ key, rule }: ModelCharge, units: number, now: number): boolean {
     if (units <= 0) return false;
     const view = look(this.#states.get(key), rule, now);
-    remember(this.#states, key, { state: add(view, rule, units), at: view.at });
+    const state = add(view, rule, units);
+    if (state?.kind === 'meter') {
+      // Debt is cut off at what a state can hold, but never makes less of what is there.
+      const before = usage(view, rule);
+      const used = smaller(state.used, maxMeter);
+      remember(this.#states, key, { state: { ...state, used: used > before ? used : before }, at: view.at });
+    } else {
+      remember(this.#states, key, { state, at: view.at });
+    }
     this.#forgetDeadBlock(key, now);
     return true;
   }
@@ -341,7 +349,7 @@ function add({ state, at }: View, rule: ModelRule, units: number): State | undef
   const W = BigInt(rule.windowMs);
   const most = BigInt(Number.MAX_SAFE_INTEGER);
   if (isBucket(rule)) {
-    const used = smaller(usage({ state, at }, rule) + BigInt(units) * W, maxMeter);
+    const used = usage({ state, at }, rule) + BigInt(units) * W;
     const stored = state?.kind === 'meter' ? state.rate : 1;
     return { kind: 'meter', used, t: at, rate: rule.limit > 0 ? rule.limit : stored };
   }
