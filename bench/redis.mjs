@@ -14,6 +14,8 @@ export async function startRedis() {
   const binary = process.env['TOLLGATE_REDIS_SERVER'] || 'redis-server';
   const options = ['--port', String(port), '--save', '', '--bind', '127.0.0.1', '--dir', dir];
   const server = spawn(binary, options, { stdio: 'ignore' });
+  // A benchmark that fails must not leave a server behind.
+  process.once('exit', () => server.kill('SIGKILL'));
   const client = new Redis(port, '127.0.0.1', { retryStrategy: () => 50 });
   // Until the server listens, each attempt to connect fails.
   client.on('error', () => {});
