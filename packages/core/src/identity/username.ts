@@ -47,7 +47,8 @@ const MAX_NORMALIZED = 512;
 
 /**
  * NFKC, without control and invisible characters, in lower case, trimmed: what a person would read as the same name.
- * Longer than 512 characters it stays without NFKC. Plus-addressing and dots are left alone: only the mail provider knows whether they matter.
+ * Longer than 512 characters it stays without NFKC. Plus-addressing and dots are left alone: only the mail provider knows
+ * whether they matter.
  */
 export function normalizeUsername(name: string): string {
   const visible = withoutInvisible(name).trim();

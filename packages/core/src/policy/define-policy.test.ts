@@ -158,6 +158,8 @@ describe('definePolicy', () => {
     expect(bounds({ ...LIMIT, per: 'user' })).toEqual(['user']);
     expect(bounds({ ...LIMIT, per: ['apiKey', 'route'] })).toEqual(['apiKey']);
     expect(bounds({ ...LIMIT, per: 'route' })).toEqual([]);
+    // Ten requests of cost 10 against a hundred of cost 1.
+    expect(bounds({ ...LIMIT, limit: 100, cost: 10 }, { ...byIp, limit: 1000 })).toEqual(['identity', 'ip']);
     // A limit that does not always count, or is wider than the sibling, is no substitute for it.
     for (const weak of [
       { ...byIp, when: () => true },

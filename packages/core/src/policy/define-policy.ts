@@ -1,7 +1,8 @@
 import type { Rule } from '../algorithms/algorithm.ts';
 import { partitionName } from '../identity/partition.ts';
 import { checkFunction, checkInteger, checkOneOf, checkOptions, invalid } from '../options.ts';
-import { needsBackstop, prepareLimit, toBackstop } from './prepare-limit.ts';
+import { needsBackstop, toBackstop } from './backstop.ts';
+import { prepareLimit } from './prepare-limit.ts';
 import { MAX_UNITS } from './rules.ts';
 import type { Limit, LimitOptions, Policy, PolicyOptions } from './policy.ts';
 import { isTiers } from './tiers.ts';
