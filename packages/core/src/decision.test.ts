@@ -12,6 +12,7 @@ function outcome(name: string, facts: Partial<Outcome>): Outcome {
     burst: 10,
     cost: 1,
     disclosed: true,
+    partition: 'u.1',
     allowed: true,
     reason: undefined,
     remaining: 5,

@@ -2,7 +2,7 @@ import type { Answer } from './algorithms/algorithm.ts';
 import { StoreError } from './errors.ts';
 import type { Identity } from './identity/identity.ts';
 import type { MaybePromise } from './maybe.ts';
-import type { PolicyCharges } from './policy/charge.ts';
+import type { Charge, PolicyCharges } from './policy/charge.ts';
 import type { Policy, QuotaRule } from './policy/policy.ts';
 
 /** One limit's answer to one request. */
@@ -17,6 +17,8 @@ export interface Outcome extends Answer {
   readonly cost: number;
   /** Whether headers may tell of it. */
   readonly disclosed: boolean;
+  /** Whose counter it is, as in keys: an address in the clear, what may be secret or personal hashed. */
+  readonly partition: string;
   readonly policy: Policy<never>;
 }
 
@@ -97,7 +99,7 @@ export function toOutcomes(
     for (const charge of charges) {
       const answer = answers[outcomes.length];
       if (answer === undefined) throw new StoreError('failed', 'The store answered fewer limits than it was asked.');
-      outcomes.push(toOutcome(answer, charge[which], charge.cost, policy));
+      outcomes.push(toOutcome(answer, charge, charge[which], policy));
     }
   }
   return outcomes;
@@ -105,8 +107,8 @@ export function toOutcomes(
 
 function toOutcome(
   answer: Answer,
+  { cost, partition }: Charge,
   { name, limit, burst, windowMs, disclosed }: QuotaRule,
-  cost: number,
   policy: Policy<never>,
 ): Outcome {
   const { allowed, reason, remaining, nextMs, resetMs, retryAfterMs, delayMs } = answer;
@@ -117,6 +119,7 @@ function toOutcome(
     windowMs,
     cost,
     disclosed,
+    partition,
     policy,
     allowed,
     reason,

@@ -24,7 +24,6 @@ it('exports exactly this', () => {
     'partition',
     'read',
     'readPath',
-    'toReply',
     'username',
   ]);
   expect(Object.keys(redis)).toEqual(['redisStore']);

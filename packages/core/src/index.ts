@@ -17,6 +17,7 @@ export type {
   PolicyOptions,
   QuotaRule,
 } from './policy/policy.ts';
+export type { Denial, DenialAnswer, DenialHandler, DenialOptions } from './policy/denial.ts';
 export { definePolicy } from './policy/define-policy.ts';
 export { auth, type AuthOptions, expensive, type ExpensiveOptions, read, type ReadOptions } from './policy/presets.ts';
 export { byTier, type Tiers } from './policy/tiers.ts';
@@ -26,8 +27,10 @@ export type { Deadline } from './stores/deadline.ts';
 export type { Adjustment, Store, Taken, TakeRequest } from './stores/store.ts';
 export { memoryStore, type MemoryStore, type MemoryStoreOptions } from './stores/memory-store.ts';
 export type { Decision, DecisionSource, Outcome, Verdict } from './decision.ts';
-export { type DenialBody, type Reply, toReply } from './reply/reply.ts';
-export type { ExistingHeader } from './reply/headers.ts';
+export type { DenialBody, DenialProblem } from './reply/body.ts';
+export type { ExistingHeader } from './reply/existing.ts';
+export type { HeaderFamily, ReplyOptions } from './reply/reply-options.ts';
+export type { Reply } from './reply/reply.ts';
 export type { Warning, WarningCode } from './warnings.ts';
 export type { Listeners } from './telemetry.ts';
 export type { LimiterOptions } from './limiter-options.ts';

@@ -4,6 +4,7 @@ import { isProduction, replicaHint } from './environment.ts';
 import type { Identified } from './identity/identity.ts';
 import { checkFunction, checkOptions, invalid } from './options.ts';
 import { memoryStore } from './stores/memory-store.ts';
+import { checkReplyOptions, type ReplyOptions, type ReplyParts } from './reply/reply-options.ts';
 import type { Store } from './stores/store.ts';
 import type { Listeners } from './telemetry.ts';
 import type { WarningListener } from './warnings.ts';
@@ -19,9 +20,11 @@ export interface LimiterOptions<R = unknown> extends Listeners {
   readonly tier?: Resolver<R, string | undefined>;
   /** Keys the hashes of API keys, user agents and names; at least 16 characters. Default: plain hashes. */
   readonly pepper?: string;
+  /** How decisions are told to clients: header fields, the body of a denial. */
+  readonly reply?: ReplyOptions<R>;
 }
 
-const OPTIONS = ['store', 'deadline', 'identify', 'tier', 'pepper', 'onDecision', 'onWarning'];
+const OPTIONS = ['store', 'deadline', 'identify', 'tier', 'pepper', 'reply', 'onDecision', 'onWarning'];
 const MIN_PEPPER = 16;
 
 /** What a limiter is made of, checked. */
@@ -31,6 +34,7 @@ export interface LimiterParts {
   readonly identify: Resolver<never, Identified> | undefined;
   readonly tier: Resolver<never, string | undefined> | undefined;
   readonly pepper: string | undefined;
+  readonly reply: ReplyParts;
 }
 
 /** @throws ConfigError when an option is unknown or out of range */
@@ -52,6 +56,7 @@ export function checkLimiterOptions<R>(options: LimiterOptions<R>): LimiterParts
     identify,
     tier,
     pepper,
+    reply: checkReplyOptions(options.reply === undefined ? {} : options.reply, pepper),
   };
 }
 

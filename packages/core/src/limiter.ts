@@ -13,6 +13,8 @@ import { isPreflight, type PolicySpec } from './policy/choose.ts';
 import type { Policy } from './policy/policy.ts';
 import { createAsk } from './policy/ask.ts';
 import { createSelection } from './policy/selection.ts';
+import type { ExistingHeader } from './reply/existing.ts';
+import { createReplier, type Reply } from './reply/reply.ts';
 import { settleAfterwards } from './resilience/afterwards.ts';
 import { createDecider } from './resilience/decider.ts';
 import { waitForTurn } from './resilience/shaping.ts';
@@ -36,6 +38,11 @@ export interface Limiter {
    * request's turn; resolvers of the application are waited for. Fails only if a chooser of policies does.
    */
   check<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Decision | undefined>;
+  /**
+   * What the client is to be told of a decision. Never fails.
+   * @param existing reads a header that the response has already
+   */
+  reply<R>(decision: Verdict, ctx: RequestContext<R>, existing: ExistingHeader): MaybePromise<Reply>;
   /** What `check` would answer, charging nothing; limits that would pass report their quota as it is. */
   peek<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Verdict | undefined>;
   /**
@@ -58,7 +65,7 @@ const READY_MS = 5000;
 
 /** @throws ConfigError when an option is unknown or out of range */
 export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Limiter {
-  const { store, deadlineMs, identify, pepper, tier } = checkLimiterOptions(options);
+  const { store, deadlineMs, identify, pepper, tier, reply } = checkLimiterOptions(options);
   const { warn, report, decided, warnings } = createTelemetry(options);
   store.listen?.(report);
   warnOfMaking(options.store, warn);
@@ -80,6 +87,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
         policies.length === 0 ? undefined : decide(ctx, policies, ip),
       );
     },
+    reply: createReplier(reply, hash, warn),
     peek: (ctx, spec) =>
       andThen(selection.all(spec, ctx), (policies) =>
         resolve(ctx, policies, readIp(ctx), (asked, { identity }) =>

@@ -12,6 +12,7 @@ export interface NodeRequest {
 /** The part of Node's `ServerResponse` that tells when it is over. */
 export interface NodeResponse {
   readonly statusCode: number;
+  readonly headersSent: boolean;
   readonly writableFinished: boolean;
   readonly destroyed: boolean;
   getHeader(name: string): number | string | readonly string[] | undefined;

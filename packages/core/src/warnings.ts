@@ -21,6 +21,7 @@ export type WarningCode =
   | 'memory-store-with-replicas'
   | 'limiter-per-request'
   | 'response-unknown'
+  | 'answer-unusable'
   | 'resolver-failed';
 
 export interface Warning {

@@ -1,11 +1,12 @@
 import {
   type AdapterOptions,
+  andThen,
   checkOptions,
   type Decision,
   isPromise,
   limiterOf,
   type PolicySpec,
-  toReply,
+  type Reply,
 } from '@tollgate/core';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { ExpressContext } from './context.ts';
@@ -32,22 +33,24 @@ export function rateLimit(spec: PolicySpec<Request>, options: AdapterOptions = {
   limiter.register(spec);
 
   return function rateLimit(req, res, next) {
-    const decision = limiter.check(new ExpressContext(req, res), spec);
-    if (isPromise(decision)) decision.then((late) => answer(late, req, res, next)).then(undefined, next);
-    else answer(decision, req, res, next);
+    const ctx = new ExpressContext(req, res);
+    const answered = andThen(limiter.check(ctx, spec), (decision) => {
+      if (decision === undefined) return next();
+      req.rateLimit = decision;
+      const reply = limiter.reply(decision, ctx, (name) => res.getHeader(name));
+      return andThen(reply, (ready) => write(ready, res, next));
+    });
+    if (isPromise(answered)) answered.then(undefined, next);
   };
 }
 
-function answer(decision: Decision | undefined, req: Request, res: Response, next: NextFunction): void {
-  if (decision === undefined) return next();
-  req.rateLimit = decision;
+function write({ status, headers, remove, text }: Reply, res: Response, next: NextFunction): void {
   // Somebody answered meanwhile, such as a timeout: nothing can be written, and what is denied still does not go on.
-  if (res.headersSent) return decision.allowed ? next() : undefined;
-  const { status, headers, remove, body } = toReply(decision, (name) => res.getHeader(name));
+  if (res.headersSent) return status === undefined ? next() : undefined;
   for (const name of remove) res.removeHeader(name);
   for (const [name, value] of headers) res.setHeader(name, value);
   if (status === undefined) return next();
   res.statusCode = status;
   // Not res.json(): its ETag and 304 make no sense for an answer that must not be stored.
-  res.end(JSON.stringify(body));
+  res.end(text);
 }

@@ -1,11 +1,12 @@
 import {
   type AdapterOptions,
+  andThen,
   checkOptions,
   type Decision,
   isPromise,
   limiterOf,
   type PolicySpec,
-  toReply,
+  type Reply,
 } from '@tollgate/core';
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
@@ -44,22 +45,25 @@ const plugin: FastifyPluginAsync<RateLimitOptions> = async (fastify, options) =>
     // A policy may be written for the request of its own route; that it is on that route is the application's word.
     const spec = (request.routeOptions.config.rateLimit ?? policy) as PolicySpec<FastifyRequest> | false;
     if (spec === false) return next();
-    const decision = limiter.check(new FastifyContext(request, reply), spec);
-    if (isPromise(decision)) decision.then((late) => answer(late, request, reply, next)).then(undefined, next);
-    else answer(decision, request, reply, next);
+    const ctx = new FastifyContext(request, reply);
+    const answered = andThen(limiter.check(ctx, spec), (decision) => {
+      if (decision === undefined) return next();
+      request.rateLimit = decision;
+      const answer = limiter.reply(decision, ctx, (name) => reply.getHeader(name));
+      return andThen(answer, (ready) => write(ready, reply, next));
+    });
+    if (isPromise(answered)) answered.then(undefined, next);
   });
 };
 
-function answer(decision: Decision | undefined, request: FastifyRequest, reply: FastifyReply, next: () => void): void {
-  if (decision === undefined) return next();
-  request.rateLimit = decision;
+function write({ status, headers, remove, text }: Reply, reply: FastifyReply, next: () => void): void {
   // Somebody answered meanwhile: Fastify goes no further.
   if (reply.sent) return;
-  const { status, headers, remove, body } = toReply(decision, (name) => reply.getHeader(name));
   for (const name of remove) void reply.removeHeader(name);
   for (const [name, value] of headers) void reply.header(name, value);
-  if (status === undefined) next();
-  else void reply.code(status).send(JSON.stringify(body));
+  if (status === undefined) return next();
+  // As bytes: to a string Fastify adds a charset, which problem details do not have.
+  void reply.code(status).send(new TextEncoder().encode(text));
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   isPromise,
   limiterOf,
   type PolicySpec,
-  toReply,
+  type Reply,
 } from '@tollgate/core';
 import type { Context, MiddlewareHandler } from 'hono';
 import { HonoContext, socketAddress } from './context.ts';
@@ -53,16 +53,16 @@ export function rateLimit(
     // Headers go onto the final response, once: set before the handler, they slow every response down.
     if (decision.allowed) await next();
     ctx.finished();
-    const { status, headers, remove, body } = toReply(decision, (name) => c.res.headers.get(name));
+    const { status, headers, remove, text } = await limiter.reply(decision, ctx, (name) => c.res.headers.get(name));
     if (status === undefined) return setHeaders(c, headers);
     // Through the context: what is there already would win over the headers of a new response.
     for (const name of remove) c.header(name, undefined);
     for (const [name, value] of headers) c.header(name, value);
-    return c.body(JSON.stringify(body), status as 429);
+    return c.body(text, status as 429);
   };
 }
 
-function setHeaders(c: Context, headers: ReturnType<typeof toReply>['headers']): void {
+function setHeaders(c: Context, headers: Reply['headers']): void {
   try {
     for (const [name, value] of headers) c.res.headers.set(name, value);
   } catch {

@@ -1,5 +1,12 @@
 import { HttpException } from '@nestjs/common';
-import { andThen, type Limiter, type MaybePromise, type PolicySpec, toReply } from '@tollgate/core';
+import {
+  andThen,
+  type Limiter,
+  type MaybePromise,
+  type NodeResponse,
+  type PolicySpec,
+  type Reply,
+} from '@tollgate/core';
 import { type HttpRequest, type HttpResponse, NestContext } from './context.ts';
 
 /** A denied request: a 429 (or a 503 while a policy fails closed) that exception filters can catch. */
@@ -12,13 +19,25 @@ export function enforce(
   request: HttpRequest,
   response: HttpResponse,
 ): MaybePromise<true> {
-  return andThen(limiter.check(new NestContext(request, response), spec), (decision) => {
+  const ctx = new NestContext(request, response);
+  return andThen(limiter.check(ctx, spec), (decision) => {
     if (decision === undefined) return true;
     request.rateLimit = decision;
-    const { status, headers, remove, body } = toReply(decision, (name) => response.getHeader(name));
+    const reply = limiter.reply(decision, ctx, (name) => response.getHeader(name));
+    return andThen(reply, (ready) => write(ready, response));
+  });
+}
+
+function write({ status, headers, remove, body = {} }: Reply, response: HttpResponse): true {
+  // Somebody answered meanwhile, such as a timeout: nothing can be written, and what is denied still does not go on.
+  if (!isAnswered(response)) {
     for (const name of remove) response.removeHeader(name);
     for (const [name, value] of headers) response.header(name, value);
-    if (status !== undefined) throw new RateLimitException({ ...body }, status);
-    return true;
-  });
+  }
+  if (status !== undefined) throw new RateLimitException(body, status);
+  return true;
+}
+
+function isAnswered(response: HttpResponse): boolean {
+  return (response.raw ?? (response as unknown as NodeResponse)).headersSent;
 }

@@ -2,6 +2,7 @@ import type { Rule } from '../algorithms/algorithm.ts';
 import { partitionName } from '../identity/partition.ts';
 import { checkFunction, checkInteger, checkOneOf, checkOptions, invalid } from '../options.ts';
 import { needsBackstop, toBackstop } from './backstop.ts';
+import { checkDenialOptions, DENIAL_OPTIONS } from './denial.ts';
 import { prepareLimit } from './prepare-limit.ts';
 import { MAX_UNITS } from './rules.ts';
 import type { Limit, LimitOptions, Policy, PolicyOptions } from './policy.ts';
@@ -17,6 +18,7 @@ export const POLICY_OPTIONS: readonly string[] = [
   'refundWhen',
   'mode',
   'backstop',
+  ...DENIAL_OPTIONS,
 ];
 const DEFAULT_SHARE = 0.25;
 const MAX_LIMITS = 16;
@@ -37,6 +39,9 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     refundWhen,
     mode = 'enforce',
     backstop = 10,
+    message,
+    status,
+    handler,
   } = options;
   // A character outside of printable ASCII could break out of a header, or make the whole field invalid.
   if (typeof name !== 'string' || !/^[\x20-\x7E]{1,64}$/.test(name)) {
@@ -51,6 +56,7 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
   checkFunction('policy.refundWhen', refundWhen);
   checkOneOf('policy.mode', mode, ['enforce', 'shadow']);
   checkInteger('policy.backstop', backstop, 1, MAX_UNITS);
+  checkDenialOptions('policy', options);
   const share = checkShare(onStoreFailure);
 
   const prepared: Limit<R>[] = [];
@@ -72,6 +78,9 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     skip,
     refundWhen,
     mode,
+    message,
+    status,
+    handler,
     countsUsers: prepared.some(({ per }) => per.includes('identity') || per.includes('user')),
     shape: prepared
       .map(({ per, rule, limit }) => `${rule.path}=${numbersOf(rule, limit)} per ${per.map(partitionName).join('+')}`)

@@ -2,6 +2,7 @@ import type { AlgorithmName, Rule } from '../algorithms/algorithm.ts';
 import type { Resolver, ResponseFacts } from '../context.ts';
 import type { Duration } from '../duration.ts';
 import type { Partition, PartitionPart } from '../identity/partition.ts';
+import type { DenialHandler, DenialOptions } from './denial.ts';
 import type { RuleFrame } from './rules.ts';
 import type { Tiers } from './tiers.ts';
 
@@ -51,7 +52,8 @@ export interface LimitOptions<R = unknown> {
 /** Asked when a request was answered in full; only `true` counts. */
 export type ResponseTest<R> = (response: ResponseFacts, req: R) => boolean | PromiseLike<boolean>;
 
-export interface PolicyOptions<R = unknown> {
+/** `message`, `status` and `handler` of a policy win over those of the limiter's `reply`. */
+export interface PolicyOptions<R = unknown> extends DenialOptions<R> {
   /** In headers and keys: 1 to 64 printable ASCII characters. One name stands for one shape of limits per limiter. */
   readonly name: string;
   /** Decided together: all are charged, or none is. */
@@ -129,6 +131,9 @@ export interface Policy<R = unknown> {
   readonly skip: Resolver<R, boolean> | undefined;
   readonly refundWhen: ResponseTest<R> | undefined;
   readonly mode: 'enforce' | 'shadow';
+  readonly message: string | undefined;
+  readonly status: number | undefined;
+  readonly handler: DenialHandler<R> | undefined;
   /** Whether it matters who the user is. */
   readonly countsUsers: boolean;
   /** Everything that shapes its counters and answers as text: two policies of one name must agree on it. */

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { decide, type DecisionSource, type Outcome, type Verdict } from '../decision.ts';
 import { definePolicy } from '../policy/define-policy.ts';
 import type { PolicyOptions } from '../policy/policy.ts';
-import { toReply } from './reply.ts';
+import { createHasher } from '../identity/hash.ts';
+import type { ExistingHeader } from './existing.ts';
+import { checkReplyOptions, type ReplyOptions } from './reply-options.ts';
+import { createReplier, type Reply } from './reply.ts';
 
 const nothing = (): undefined => undefined;
 
@@ -12,6 +15,7 @@ function outcome(facts: Partial<Outcome>, policy: Partial<PolicyOptions> = {}): 
   const neutral = {
     cost: 1,
     disclosed: true,
+    partition: 'u.1',
     allowed: true,
     reason: undefined,
     remaining: 5,
@@ -32,6 +36,15 @@ function decision(outcomes: readonly Outcome[], source: DecisionSource = 'store'
   );
 }
 
+function toReply(of: Verdict, existing: ExistingHeader, options: ReplyOptions = {}, headers = {}): Reply {
+  const parts = checkReplyOptions(options, PEPPER);
+  const ctx = { method: 'GET', path: '/', route: undefined, ip: undefined, user: undefined, raw: {} };
+  const header = (name: string): string | undefined => (headers as Record<string, string>)[name];
+  return createReplier(parts, createHasher(PEPPER), () => {})(of, { ...ctx, header }, existing) as Reply;
+}
+
+const PEPPER = 'a pepper for the tests';
+
 function headersOf(
   of: Verdict,
   existing: (name: string) => string | number | undefined = nothing,
@@ -41,7 +54,7 @@ function headersOf(
 
 const DENIED = { allowed: false, reason: 'exhausted', remaining: 0, nextMs: 1500, retryAfterMs: 1500 } as const;
 
-describe('toReply', () => {
+describe('a reply', () => {
   it('writes the default families of an allowed request', () => {
     const headers = headersOf(decision([outcome({})]));
     const reset = Number(headers['X-RateLimit-Reset']);
@@ -102,7 +115,12 @@ describe('toReply', () => {
 
   it('adds to what is there, and leaves the tighter single values', () => {
     const upstream = (name: string) =>
-      ({ 'RateLimit-Policy': '"edge";q=1;w=1', 'RateLimit': '"edge";r=3;t=1', 'RateLimit-Remaining': 3 })[name];
+      ({
+        'RateLimit-Policy': '"edge";q=1;w=1',
+        'RateLimit': '"edge";r=3;t=1',
+        'RateLimit-Remaining': 3,
+        'X-RateLimit-Remaining': 3,
+      })[name];
     expect(headersOf(decision([outcome({})]), upstream)).toEqual({
       'RateLimit-Policy': '"edge";q=1;w=1, "read";q=10;w=60',
       'RateLimit': '"edge";r=3;t=1, "read";r=5;t=2',
@@ -165,13 +183,14 @@ describe('toReply', () => {
     expect(headers).toEqual({ 'RateLimit-Policy': '"read";q=10;w=60', 'RateLimit': '"short";r=0;t=4, "read";r=5' });
   });
 
-  it('leaves a field of somebody else that does not parse as it is', () => {
-    expect(
-      headersOf(decision([outcome(DENIED)]), (name) => (name === 'RateLimit' ? 'limit=1, "' : undefined)),
-    ).toMatchObject({
-      RateLimit: 'limit=1, ", "read";r=0;t=2',
-    });
-  });
+  it.each(['limit=1, "', 'limit=100, remaining=50, reset=3', 'read;r=5', '"edge";r=3,'])(
+    'replaces what is no list of names, which would make clients ignore the whole field: %s',
+    (field) => {
+      expect(
+        headersOf(decision([outcome(DENIED)]), (name) => (name === 'RateLimit' ? field : undefined)),
+      ).toMatchObject({ RateLimit: '"read";r=0;t=2' });
+    },
+  );
 
   it('gives no time when the request can never pass', () => {
     const reply = toReply(decision([outcome({ ...DENIED, reason: 'never', retryAfterMs: Infinity })]), nothing);

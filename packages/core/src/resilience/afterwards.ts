@@ -13,6 +13,8 @@ export function settleAfterwards(
   ctx: RequestContext,
   warn: WarningListener,
 ): void {
+  // Nothing was charged, and how a denial is worded must not look like a success: a handler may answer 200.
+  if (!settlement.decision.allowed) return;
   const waiting = asked.filter(
     ({ policy, charges }) => policy.refundWhen !== undefined || charges.some(({ resetWhen }) => resetWhen),
   );
