@@ -22,6 +22,8 @@ export interface HttpResponse {
   getHeader(name: string): string | number | string[] | undefined;
   header(name: string, value: string): unknown;
   removeHeader(name: string): unknown;
+  /** Express. */
+  setHeader?(name: string, value: readonly string[]): unknown;
   /** Fastify: the response of Node, which on Express is this object itself. */
   readonly raw?: NodeResponse;
 }
@@ -40,7 +42,7 @@ interface PlatformRequest extends HttpRequest {
 /** Nest's request as core sees it, on the Express and on the Fastify platform. */
 export class NestContext extends NodeContext<HttpRequest> {
   constructor(request: HttpRequest, response: HttpResponse) {
-    super(request, response.raw ?? (response as unknown as NodeResponse));
+    super(request, nodeResponseOf(response));
   }
 
   get path(): string {
@@ -57,4 +59,8 @@ export class NestContext extends NodeContext<HttpRequest> {
     const request = this.raw as PlatformRequest;
     return request.app?.get('trust proxy') === true ? 'everything' : fastifyProxyTrust(request);
   }
+}
+
+export function nodeResponseOf(response: HttpResponse): NodeResponse {
+  return response.raw ?? (response as unknown as NodeResponse);
 }

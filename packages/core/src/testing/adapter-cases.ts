@@ -229,7 +229,7 @@ export function adapterCases(test: Test): void {
   });
 }
 
-async function inTurn(times: number, run: () => ReturnType<Client['get']>): Promise<Response[]> {
+export async function inTurn(times: number, run: () => ReturnType<Client['get']>): Promise<Response[]> {
   const responses: Response[] = [];
   for (let i = 0; i < times; i++) responses.push(await run());
   return responses;

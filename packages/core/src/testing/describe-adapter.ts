@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, it } from 'vitest';
 import { createLimiter, type Limiter } from '../limiter.ts';
 import { definePolicy } from '../policy/define-policy.ts';
 import type { LimitOptions, Policy, PolicyOptions } from '../policy/policy.ts';
+import type { ReplyOptions } from '../reply/reply-options.ts';
 import { memoryStore } from '../stores/memory-store.ts';
 import { redisStore } from '../stores/redis-store.ts';
 import type { Store } from '../stores/store.ts';
@@ -9,6 +10,7 @@ import { adapterCases } from './adapter-cases.ts';
 import { createClock, type TestClock } from './clock.ts';
 import type { RunningApp } from './http-app.ts';
 import { freshPrefix } from './prefix.ts';
+import { replyCases } from './reply-cases.ts';
 import { startRedis, type TestRedis } from './redis-server.ts';
 
 /**
@@ -45,6 +47,9 @@ export interface AdapterBench {
 
 export interface StartOptions extends Omit<Partial<PolicyOptions>, 'limits'> {
   readonly limit?: LimitOptions;
+  /** In place of `limit`. */
+  readonly limits?: readonly LimitOptions[];
+  readonly reply?: ReplyOptions;
   readonly store?: Store;
   readonly onRead?: () => void;
 }
@@ -75,11 +80,12 @@ export function describeAdapter(subject: AdapterUnderTest): void {
       it.skipIf(reason !== undefined)(reason === undefined ? name : `${name} (skipped: ${reason})`, async () => {
         const clock = createClock();
         const start = async (options: StartOptions = {}): Promise<Client> => {
-          const { limit = { limit: 3, window: '1m' }, store = storeOn(clock), onRead = () => {}, ...policy } = options;
-          const limiter = createLimiter({ store, onWarning: () => {} });
+          const { limit = { limit: 3, window: '1m' }, limits = [limit], reply = {}, ...others } = options;
+          const { store = storeOn(clock), onRead = () => {}, ...policy } = others;
+          const limiter = createLimiter({ store, reply, onWarning: () => {} });
           const app = await subject.create({
             limiter,
-            policy: definePolicy({ name: 'everywhere', ...policy, limits: [limit] }),
+            policy: definePolicy({ name: 'everywhere', ...policy, limits }),
             search: definePolicy({ name: 'search', limits: [{ limit: 2, window: '1m' }] }),
             onRead,
           });
@@ -94,6 +100,7 @@ export function describeAdapter(subject: AdapterUnderTest): void {
       });
     };
     adapterCases(test);
+    replyCases(test);
   });
 }
 

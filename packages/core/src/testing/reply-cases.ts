@@ -1,0 +1,187 @@
+import { type BareItem, parseDictionary, parseList } from 'structured-headers';
+import { expect } from 'vitest';
+import type { ReplyOptions } from '../reply/reply-options.ts';
+import { redisStore } from '../stores/redis-store.ts';
+import type { AdapterBench } from './describe-adapter.ts';
+import { inTurn } from './adapter-cases.ts';
+
+type Test = (name: string, run: (bench: AdapterBench) => Promise<void>) => void;
+
+const PROBLEM = 'application/problem+json';
+
+/** The cases of describeAdapter about what a client is told. `policy` is 3 per minute per identity unless a case says otherwise. */
+export function replyCases(test: Test): void {
+  /** What the first answer and the first denial say of quota, by the families that are chosen. */
+  const FAMILIES: readonly [ReplyOptions['headers'], (headers: Headers) => unknown][] = [
+    ['ietf', (headers) => [itemsOf(headers.get('ratelimit-policy')), itemsOf(headers.get('ratelimit'))]],
+    [
+      'draft-7',
+      (headers) => [
+        itemsOf(headers.get('ratelimit-policy')),
+        [...parseDictionary(headers.get('ratelimit') ?? '').keys()],
+      ],
+    ],
+    [
+      'draft-6',
+      (headers) => [
+        itemsOf(headers.get('ratelimit-policy')),
+        headers.get('ratelimit-limit'),
+        headers.get('ratelimit-remaining'),
+      ],
+    ],
+    ['legacy', (headers) => [headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]],
+    [[], () => []],
+  ];
+  const EXPECTED: readonly [first: unknown, denied: unknown][] = [
+    [
+      [[['everywhere', { q: 3, w: 60 }]], [['everywhere', { r: 2, t: expect.any(Number) as number }]]],
+      [[['everywhere', { q: 3, w: 60 }]], [['everywhere', { r: 0, t: expect.any(Number) as number }]]],
+    ],
+    [
+      [[[3, { w: 60 }]], ['limit', 'remaining', 'reset']],
+      [[[3, { w: 60 }]], ['limit', 'remaining', 'reset']],
+    ],
+    [
+      [[[3, { w: 60 }]], '3', '2'],
+      [[[3, { w: 60 }]], '3', '0'],
+    ],
+    [
+      ['3', '2'],
+      ['3', '0'],
+    ],
+    [[], []],
+  ];
+  for (const [i, [family, read]] of FAMILIES.entries()) {
+    const [first, denied] = EXPECTED[i] ?? [];
+    test(`the family ${[family].flat().join() || 'none'}, and no other`, async ({ start }) => {
+      const client = await start({ reply: { headers: family ?? [] } });
+      const responses = await inTurn(4, () => client.get('/read'));
+      const [passed, last] = [responses[0], responses[3]] as [Response, Response];
+      expect(last.status).toBe(429);
+      expect(read(passed.headers)).toEqual(first);
+      expect(read(last.headers)).toEqual(denied);
+      expect(last.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      const names = (response: Response): string[] =>
+        [...response.headers.keys()].filter((name) => /ratelimit/.test(name)).toSorted();
+      expect(names(last)).toEqual(names(passed));
+      expect(names(passed).some((name) => name.startsWith('x-'))).toBe(family === 'legacy');
+      expect(names(passed).some((name) => /^ratelimit-(limit|reset)/.test(name))).toBe(family === 'draft-6');
+    });
+  }
+
+  test('a client that asks for problem details gets them, with their media type', async ({ start }) => {
+    const client = await start({ limit: { limit: 1, window: '1m' } });
+    await client.get('/read');
+    const response = await client.get('/read', { accept: `${PROBLEM}, application/json;q=0.9` });
+    expect(mediaType(response)).toBe(PROBLEM);
+    const retryAfter = Number(response.headers.get('retry-after'));
+    expect(await response.json()).toEqual({
+      'type': 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+      'title': 'Quota Exceeded',
+      'status': 429,
+      'detail': `Too many requests. Try again in ${retryAfter} seconds.`,
+      'violated-policies': ['everywhere'],
+      'retry_after': retryAfter,
+    });
+    expect(mediaType(await client.get('/read', { accept: '*/*' }))).toBe('application/json');
+  });
+
+  test('problem details for everybody, also while the store is gone', async ({ start }) => {
+    const reply = { body: 'problem' } as const;
+    const gone = await start({ reply, onStoreFailure: 'closed', store: redisStore('redis://127.0.0.1:1') });
+    const response = await gone.get('/read');
+    expect([response.status, mediaType(response)]).toEqual([503, PROBLEM]);
+    expect(response.headers.get('retry-after')).toBe('5');
+    expect(await response.json()).toMatchObject({
+      type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
+      status: 503,
+    });
+  });
+
+  test('a HEAD that is denied has the headers and no body', async ({ start }) => {
+    const client = await start({ limit: { limit: 1, window: '1m' } });
+    await client.get('/read');
+    const response = await client.send('HEAD', '/read');
+    expect(response.status).toBe(429);
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(await response.text()).toBe('');
+  });
+
+  test('message and status are the application’s', async ({ start }) => {
+    const client = await start({ limit: { limit: 1, window: '1m' }, message: 'Slow down.', status: 420 });
+    await client.get('/read');
+    const response = await client.get('/read');
+    expect(response.status).toBe(420);
+    expect(await response.json()).toMatchObject({ error: 'rate_limit_exceeded', message: 'Slow down.' });
+  });
+
+  for (const kind of ['at once', 'later'] as const) {
+    test(`a handler words the answer, ${kind}`, async ({ start }) => {
+      const answer = { status: 403, headers: { 'X-Plan': 'free' }, body: { upgrade: true } };
+      const client = await start({
+        limit: { limit: 1, window: '1m' },
+        handler: () => (kind === 'at once' ? answer : Promise.resolve(answer)),
+      });
+      await client.get('/read');
+      const response = await client.get('/read');
+      expect([response.status, response.headers.get('x-plan')]).toEqual([403, 'free']);
+      expect(mediaType(response)).toBe('application/json');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(await response.json()).toEqual({ upgrade: true });
+    });
+  }
+
+  test('a handler that fails denies all the same', async ({ start }) => {
+    const client = await start({
+      limit: { limit: 1, window: '1m' },
+      handler: () => {
+        throw new Error('no');
+      },
+    });
+    await client.get('/read');
+    const response = await client.get('/read');
+    expect(response.status).toBe(429);
+    expect(await response.json()).toMatchObject({ error: 'rate_limit_exceeded' });
+  });
+
+  test('scripts of other origins may read the fields', async ({ start }) => {
+    const client = await start({ limit: { limit: 1, window: '1m' }, reply: { exposeHeaders: true } });
+    for (const status of [200, 429]) {
+      const { headers, status: answered } = await client.get('/read', { origin: 'https://a.test' });
+      expect(answered).toBe(status);
+      const exposed = headers.get('access-control-expose-headers')?.toLowerCase().split(', ');
+      expect(exposed).toEqual(expect.arrayContaining(['ratelimit', 'ratelimit-policy', 'retry-after']));
+      for (const name of headers.keys()) if (/ratelimit|retry-after/.test(name)) expect(exposed).toContain(name);
+    }
+    const same = await client.get('/read');
+    expect(same.headers.get('access-control-expose-headers')).toBeNull();
+  });
+
+  test('several limits of a policy are all listed, and the one that denies is named', async ({ start }) => {
+    const client = await start({
+      limits: [
+        { name: 'short', limit: 2, window: '10s' },
+        { name: 'long', limit: 50, window: '1h' },
+        { limit: 1000, window: '1h', per: 'global' },
+      ],
+    });
+    const [first] = await inTurn(2, () => client.get('/read'));
+    expect(itemsOf(first?.headers.get('ratelimit-policy') ?? null)).toEqual([
+      ['everywhere-short', { q: 2, w: 10 }],
+      ['everywhere-long', { q: 50, w: 3600 }],
+    ]);
+    const denied = await client.get('/read', { accept: PROBLEM });
+    expect(await denied.json()).toMatchObject({ 'violated-policies': ['everywhere-short'] });
+    // All or none: what is denied is charged nowhere.
+    expect(itemsOf(denied.headers.get('ratelimit'))[1]).toMatchObject(['everywhere-long', { r: 48 }]);
+  });
+}
+
+/** A list of items, with their parameters as an object. */
+function itemsOf(field: string | null): [value: unknown, parameters: Record<string, BareItem>][] {
+  return parseList(field ?? '').map(([value, parameters]) => [value, Object.fromEntries(parameters)]);
+}
+
+function mediaType(response: Response): string | undefined {
+  return response.headers.get('content-type')?.split(';')[0];
+}
