@@ -1,12 +1,5 @@
 import { HttpException } from '@nestjs/common';
-import {
-  andThen,
-  type Limiter,
-  type MaybePromise,
-  type NodeResponse,
-  type PolicySpec,
-  type Reply,
-} from '@tollgate/core';
+import { andThen, type Limiter, type MaybePromise, type PolicySpec, type Reply } from '@tollgate/core';
 import { type HttpRequest, type HttpResponse, NestContext, nodeResponseOf } from './context.ts';
 
 /** A denied request: a 429 (or a 503 while a policy fails closed) that exception filters can catch. */

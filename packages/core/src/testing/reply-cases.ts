@@ -1,6 +1,6 @@
 import { type BareItem, parseDictionary, parseList } from 'structured-headers';
 import { expect } from 'vitest';
-import type { ReplyOptions } from '../reply/reply-options.ts';
+import type { HeaderFamily } from '../reply/reply-options.ts';
 import { redisStore } from '../stores/redis-store.ts';
 import type { AdapterBench } from './describe-adapter.ts';
 import { inTurn } from './adapter-cases.ts';
@@ -9,52 +9,52 @@ type Test = (name: string, run: (bench: AdapterBench) => Promise<void>) => void;
 
 const PROBLEM = 'application/problem+json';
 
+interface Family {
+  readonly family: HeaderFamily | 'none';
+  /** What is said of quota in an answer. */
+  readonly read: (headers: Headers) => unknown;
+  /** It, of the first answer and of the first denial. */
+  readonly first: unknown;
+  readonly denied: unknown;
+}
+
+const policyOf = (headers: Headers): unknown => itemsOf(headers.get('ratelimit-policy'));
+const valuesOf = (headers: Headers, prefix: string): unknown =>
+  ['limit', 'remaining'].map((name) => headers.get(`${prefix}-${name}`));
+const dictionaryOf = (headers: Headers): unknown => {
+  const members = parseDictionary(headers.get('ratelimit') ?? '');
+  return ['limit', 'remaining'].map((name) => members.get(name)?.[0]);
+};
+const seconds = expect.any(Number) as number;
+
+const FAMILIES: readonly Family[] = [
+  {
+    family: 'ietf',
+    read: (headers) => [policyOf(headers), itemsOf(headers.get('ratelimit'))],
+    first: [[['everywhere', { q: 3, w: 60 }]], [['everywhere', { r: 2, t: seconds }]]],
+    denied: [[['everywhere', { q: 3, w: 60 }]], [['everywhere', { r: 0, t: seconds }]]],
+  },
+  {
+    family: 'draft-7',
+    read: (headers) => [policyOf(headers), dictionaryOf(headers)],
+    first: [[[3, { w: 60 }]], [3, 2]],
+    denied: [[[3, { w: 60 }]], [3, 0]],
+  },
+  {
+    family: 'draft-6',
+    read: (headers) => [policyOf(headers), valuesOf(headers, 'ratelimit')],
+    first: [[[3, { w: 60 }]], ['3', '2']],
+    denied: [[[3, { w: 60 }]], ['3', '0']],
+  },
+  { family: 'legacy', read: (headers) => valuesOf(headers, 'x-ratelimit'), first: ['3', '2'], denied: ['3', '0'] },
+  { family: 'none', read: () => [], first: [], denied: [] },
+];
+
 /** The cases of describeAdapter about what a client is told. `policy` is 3 per minute per identity unless a case says otherwise. */
 export function replyCases(test: Test): void {
-  /** What the first answer and the first denial say of quota, by the families that are chosen. */
-  const FAMILIES: readonly [ReplyOptions['headers'], (headers: Headers) => unknown][] = [
-    ['ietf', (headers) => [itemsOf(headers.get('ratelimit-policy')), itemsOf(headers.get('ratelimit'))]],
-    [
-      'draft-7',
-      (headers) => [
-        itemsOf(headers.get('ratelimit-policy')),
-        [...parseDictionary(headers.get('ratelimit') ?? '').keys()],
-      ],
-    ],
-    [
-      'draft-6',
-      (headers) => [
-        itemsOf(headers.get('ratelimit-policy')),
-        headers.get('ratelimit-limit'),
-        headers.get('ratelimit-remaining'),
-      ],
-    ],
-    ['legacy', (headers) => [headers.get('x-ratelimit-limit'), headers.get('x-ratelimit-remaining')]],
-    [[], () => []],
-  ];
-  const EXPECTED: readonly [first: unknown, denied: unknown][] = [
-    [
-      [[['everywhere', { q: 3, w: 60 }]], [['everywhere', { r: 2, t: expect.any(Number) as number }]]],
-      [[['everywhere', { q: 3, w: 60 }]], [['everywhere', { r: 0, t: expect.any(Number) as number }]]],
-    ],
-    [
-      [[[3, { w: 60 }]], ['limit', 'remaining', 'reset']],
-      [[[3, { w: 60 }]], ['limit', 'remaining', 'reset']],
-    ],
-    [
-      [[[3, { w: 60 }]], '3', '2'],
-      [[[3, { w: 60 }]], '3', '0'],
-    ],
-    [
-      ['3', '2'],
-      ['3', '0'],
-    ],
-    [[], []],
-  ];
-  for (const [i, [family, read]] of FAMILIES.entries()) {
-    const [first, denied] = EXPECTED[i] ?? [];
-    test(`the family ${[family].flat().join() || 'none'}, and no other`, async ({ start }) => {
-      const client = await start({ reply: { headers: family ?? [] } });
+  for (const { family, read, first, denied } of FAMILIES) {
+    test(`the family ${family}, and no other`, async ({ start }) => {
+      const client = await start({ reply: { headers: family === 'none' ? [] : family } });
       const responses = await inTurn(4, () => client.get('/read'));
       const [passed, last] = [responses[0], responses[3]] as [Response, Response];
       expect(last.status).toBe(429);
