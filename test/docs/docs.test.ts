@@ -18,7 +18,9 @@ describe('the examples of the documentation', () => {
   it('are on each page that tells how to use something', () => {
     const pages = new Set(blocks.map(({ file }) => file));
     const packages = ['core', 'express', 'fastify', 'hono', 'nestjs'].map((name) => `packages/${name}/README.md`);
-    const docs = ['algorithms', 'identity', 'policies/read', 'policies/expensive'].map((name) => `docs/${name}.md`);
+    const docs = ['algorithms', 'headers', 'identity', 'policies/read', 'policies/expensive'].map(
+      (name) => `docs/${name}.md`,
+    );
     for (const page of ['README.md', ...packages, ...docs]) expect(pages).toContain(page);
   });
 
