@@ -21,6 +21,10 @@ export default defineConfig({
         test: { name, root, include: ['src/**/*.test.ts'] },
       })),
       {
+        // Compiles the examples of the documentation.
+        test: { name: 'docs', root: 'test/docs', include: ['*.test.ts'], hookTimeout: 60_000, testTimeout: 60_000 },
+      },
+      {
         // Installs what would be published and uses it from plain Node, CommonJS, Jest and TypeScript.
         test: {
           name: 'packaging',
