@@ -768,6 +768,23 @@ describe('what the response decides', () => {
     expect(warnings.map(({ code }) => code)).toEqual(['resolver-failed']);
   });
 
+  it('gives back in the shadow as well, or it would look stricter than it will be', async () => {
+    const { limiter } = limiterWith();
+    const shadow = policyOf(1, { name: 'strict', mode: 'shadow', refundWhen: ({ status }) => status < 400 });
+    const said: (boolean | undefined)[] = [];
+    for (const status of [200, 500, 200]) {
+      const { decision, end } = await begin(limiter, [failuresOnly, shadow]);
+      said.push(decision.shadow[0]?.allowed);
+      await end({ status });
+    }
+    expect(said).toEqual([true, true, false]);
+    expect(used(limiter, failuresOnly)).toBe(2);
+    expect(limiter.peek(contextOf(), [failuresOnly, shadow])).toMatchObject({
+      allowed: true,
+      shadow: [{ allowed: false }],
+    });
+  });
+
   it("resetWhen forgets that limit's counter, and no other", async () => {
     const { limiter } = limiterWith();
     const user = username((_: unknown, ctx) => ctx.header('x-user'));

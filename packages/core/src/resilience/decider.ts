@@ -1,3 +1,4 @@
+import type { Answer } from '../algorithms/algorithm.ts';
 import { decide, toOutcomes, type Verdict } from '../decision.ts';
 import type { Identity } from '../identity/identity.ts';
 import { StoreError } from '../errors.ts';
@@ -42,7 +43,12 @@ export function createDecider(store: Store, deadlineMs: number, report: WarningL
           );
           const verdict = decide(policiesOf(asked), toOutcomes(enforced, answers, 'rule'), identity, 'store', shadow);
           recover();
-          return toSettlement(verdict, { charges: chargesOf(enforced), at, adjust });
+          const charges = chargesOf(enforced);
+          if (shadows.length === 0) return toSettlement(verdict, { charges, at, adjust });
+          // What the shadow has charged is given back when all else is, or it would look stricter than it will be.
+          const charged = shadows.flatMap((one, i) => (others[i]?.answers.every(isAllowed) ? one.charges : []));
+          const times = others.flatMap((other) => (other.answers.every(isAllowed) ? other.at : []));
+          return toSettlement(verdict, { charges: [...charges, ...charged], at: [...at, ...times], adjust });
         },
         (error) => degrade(error, () => fallback.take(enforced, identity)),
       );
@@ -51,9 +57,11 @@ export function createDecider(store: Store, deadlineMs: number, report: WarningL
       attempt(
         (deadline) => store.peek(chargesOf(asked), deadline),
         (answers) => {
-          const verdict = decide(policiesOf(asked), toOutcomes(asked, answers, 'rule'), identity, 'store');
+          const outcomes = toOutcomes(asked, answers, 'rule');
+          const enforced = outcomes.filter(({ policy }) => policy.mode === 'enforce');
+          const shadow = outcomes.filter(({ policy }) => policy.mode === 'shadow');
           recover();
-          return verdict;
+          return decide(policiesOf(asked), enforced, identity, 'store', shadow);
         },
         (error) => degrade(error, () => fallback.peek(asked, identity)),
       ),
@@ -112,4 +120,8 @@ function chargesOf(asked: readonly PolicyCharges[]): PolicyCharges['charges'] {
 
 function policiesOf(asked: readonly PolicyCharges[]): Verdict['policies'] {
   return asked.map(({ policy }) => policy);
+}
+
+function isAllowed({ allowed }: Answer): boolean {
+  return allowed;
 }

@@ -23,7 +23,7 @@ const valuesOf = (headers: Headers, prefix: string): unknown =>
   ['limit', 'remaining'].map((name) => headers.get(`${prefix}-${name}`));
 const dictionaryOf = (headers: Headers): unknown => {
   const members = parseDictionary(headers.get('ratelimit') ?? '');
-  return ['limit', 'remaining'].map((name) => members.get(name)?.[0]);
+  return ['limit', 'remaining'].map((name): unknown => members.get(name)?.[0]);
 };
 const seconds = expect.any(Number) as number;
 
