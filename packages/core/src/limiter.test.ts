@@ -779,10 +779,8 @@ describe('what the response decides', () => {
     }
     expect(said).toEqual([true, true, false]);
     expect(used(limiter, failuresOnly)).toBe(2);
-    expect(limiter.peek(contextOf(), [failuresOnly, shadow])).toMatchObject({
-      allowed: true,
-      shadow: [{ allowed: false }],
-    });
+    const seen = limiter.peek(contextOf(), [failuresOnly, shadow]) as Decision;
+    expect([seen.allowed, seen.shadow[0]?.allowed]).toEqual([true, false]);
   });
 
   it("resetWhen forgets that limit's counter, and no other", async () => {

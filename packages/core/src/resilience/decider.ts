@@ -4,6 +4,7 @@ import type { Identity } from '../identity/identity.ts';
 import { StoreError } from '../errors.ts';
 import { isPromise, type MaybePromise } from '../maybe.ts';
 import type { PolicyCharges } from '../policy/charge.ts';
+import type { Policy } from '../policy/policy.ts';
 import { Deadline } from '../stores/deadline.ts';
 import type { Adjustment, Store, Taken } from '../stores/store.ts';
 import type { WarningListener } from '../warnings.ts';
@@ -29,9 +30,9 @@ export function createDecider(store: Store, deadlineMs: number, report: WarningL
 
   return {
     take(asked, identity) {
-      const enforced = asked.filter(({ policy }) => policy.mode === 'enforce');
+      const enforced = asked.filter(isEnforced);
       // Requests of their own in the same step, so that what is in the shadow can deny nothing that is not.
-      const shadows = asked.filter(({ policy }) => policy.mode === 'shadow');
+      const shadows = asked.filter((one) => !isEnforced(one));
       return attempt(
         (deadline) => store.take([chargesOf(enforced), ...shadows.map(({ charges }) => charges)], deadline),
         ([taken, ...others]) => {
@@ -58,12 +59,11 @@ export function createDecider(store: Store, deadlineMs: number, report: WarningL
         (deadline) => store.peek(chargesOf(asked), deadline),
         (answers) => {
           const outcomes = toOutcomes(asked, answers, 'rule');
-          const enforced = outcomes.filter(({ policy }) => policy.mode === 'enforce');
-          const shadow = outcomes.filter(({ policy }) => policy.mode === 'shadow');
+          const shadow = outcomes.filter((outcome) => !isEnforced(outcome));
           recover();
-          return decide(policiesOf(asked), enforced, identity, 'store', shadow);
+          return decide(policiesOf(asked), outcomes.filter(isEnforced), identity, 'store', shadow);
         },
-        (error) => degrade(error, () => fallback.peek(asked, identity)),
+        (error) => degrade(error, () => fallback.peek(asked.filter(isEnforced), identity)),
       ),
     adjust,
   };
@@ -124,4 +124,8 @@ function policiesOf(asked: readonly PolicyCharges[]): Verdict['policies'] {
 
 function isAllowed({ allowed }: Answer): boolean {
   return allowed;
+}
+
+function isEnforced({ policy }: { readonly policy: Policy<never> }): boolean {
+  return policy.mode === 'enforce';
 }
