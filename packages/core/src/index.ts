@@ -5,6 +5,7 @@ export type { Duration } from './duration.ts';
 export { ConfigError, type ConfigErrorCode, StoreError, type StoreErrorCode } from './errors.ts';
 export { type ClientIpOptions, createClientIp, type TrustProxy } from './identity/trusted-proxy.ts';
 export { normalizeUsername, username, type UsernameOptions } from './identity/username.ts';
+export { type DeviceTokens, type DeviceTokensOptions, deviceTokens } from './identity/device-token.ts';
 export type { Identified, IdentifiedUser, Identity } from './identity/identity.ts';
 export { type CustomPartition, type Partition, partition } from './identity/partition.ts';
 export type { AlgorithmName, Answer, DenialReason, Rule } from './algorithms/algorithm.ts';
