@@ -19,7 +19,8 @@ export type {
   QuotaRule,
 } from './policy/policy.ts';
 export { definePolicy } from './policy/define-policy.ts';
-export { auth, type AuthOptions, expensive, type ExpensiveOptions, read, type ReadOptions } from './policy/presets.ts';
+export { expensive, type ExpensiveOptions, read, type ReadOptions } from './policy/presets.ts';
+export { auth, type AuthOptions } from './policy/auth.ts';
 export { byTier, type Tiers } from './policy/tiers.ts';
 export type { PolicySpec } from './policy/choose.ts';
 export type { Charge } from './policy/charge.ts';
