@@ -6,13 +6,15 @@ import type { ResponseTest } from '../policy/policy.ts';
 import type { WarningListener } from '../warnings.ts';
 import type { Settlement } from './settlement.ts';
 
-/** Does what a policy wants done when the response is known: `refundWhen`, and `resetWhen` of its limits. */
+/** Does what a policy wants done when the response to an admitted request is known: `refundWhen`, and `resetWhen` of its limits. */
 export function settleAfterwards(
   settlement: Settlement,
   asked: readonly PolicyCharges[],
   ctx: RequestContext,
   warn: WarningListener,
 ): void {
+  // Nobody handled a denied request: its response, a 429 or whatever the adapter takes it for, is no success of anything.
+  if (!settlement.decision.allowed) return;
   const waiting = asked.filter(
     ({ policy, charges }) => policy.refundWhen !== undefined || charges.some(({ resetWhen }) => resetWhen),
   );
