@@ -15,6 +15,7 @@ it('exports exactly this', () => {
     'createClientIp',
     'createLimiter',
     'definePolicy',
+    'deviceTokens',
     'expensive',
     'fastifyProxyTrust',
     'isPromise',

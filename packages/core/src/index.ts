@@ -5,6 +5,7 @@ export type { Duration } from './duration.ts';
 export { ConfigError, type ConfigErrorCode, StoreError, type StoreErrorCode } from './errors.ts';
 export { type ClientIpOptions, createClientIp, type TrustProxy } from './identity/trusted-proxy.ts';
 export { normalizeUsername, username, type UsernameOptions } from './identity/username.ts';
+export { type DeviceTokens, type DeviceTokensOptions, deviceTokens } from './identity/device-token.ts';
 export type { Identified, IdentifiedUser, Identity } from './identity/identity.ts';
 export { type CustomPartition, type Partition, partition } from './identity/partition.ts';
 export type { AlgorithmName, Answer, DenialReason, Rule } from './algorithms/algorithm.ts';
@@ -19,7 +20,8 @@ export type {
 } from './policy/policy.ts';
 export type { Denial, DenialAnswer, DenialHandler, DenialOptions } from './policy/denial.ts';
 export { definePolicy } from './policy/define-policy.ts';
-export { auth, type AuthOptions, expensive, type ExpensiveOptions, read, type ReadOptions } from './policy/presets.ts';
+export { expensive, type ExpensiveOptions, read, type ReadOptions } from './policy/presets.ts';
+export { auth, type AuthOptions } from './policy/auth.ts';
 export { byTier, type Tiers } from './policy/tiers.ts';
 export type { PolicySpec } from './policy/choose.ts';
 export type { Charge } from './policy/charge.ts';

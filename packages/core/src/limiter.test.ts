@@ -799,6 +799,21 @@ describe('what the response decides', () => {
     expect(outcomes.map(({ remaining }) => remaining)).toEqual([5, 15]);
   });
 
+  it('a denied request is no success, whatever its response is taken for', async () => {
+    const { limiter } = limiterWith();
+    const asked = vi.fn<() => boolean>(() => true);
+    const login = definePolicy({
+      name: 'login',
+      limits: [{ per: 'ip', limit: 2, window: '1m', resetWhen: asked }],
+      refundWhen: asked,
+    });
+    const all = [await begin(limiter, login), await begin(limiter, login), await begin(limiter, login)];
+    expect(all.map(({ decision }) => decision.allowed)).toEqual([true, true, false]);
+    await all[2]?.end({ status: 200 });
+    expect(asked).not.toHaveBeenCalled();
+    expect((await begin(limiter, login)).decision.allowed).toBe(false);
+  });
+
   it('says when the adapter cannot tell', () => {
     const { limiter, warnings } = limiterWith();
     check(limiter, failuresOnly);

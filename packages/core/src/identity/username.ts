@@ -35,7 +35,7 @@ export function username<R = unknown>(
 }
 
 /** A body may hold anything: a number or a list is what an application that turns it into text takes it for. */
-function textOf(name: unknown): string | undefined {
+export function textOf(name: unknown): string | undefined {
   if (typeof name === 'string') return name;
   if (typeof name === 'number' || typeof name === 'bigint') return String(name);
   return Array.isArray(name) && name.length <= MAX_ITEMS ? textOf(name.map(textOf).join(',')) : undefined;

@@ -50,7 +50,8 @@ export function createNumbers<R>(
         return wholeCost;
       });
     },
-    whenOf: (when) => andThen(once(when, 'when'), (answer) => answer !== false),
+    // What a preset asks by a condition of its own goes by the name that the application knows.
+    whenOf: (when) => andThen(once(when, 'asks' in when ? String(when.asks) : 'when'), (answer) => answer !== false),
   };
 
   function unitsOfTier(tiers: Tiers): MaybePromise<number> {

@@ -6,14 +6,14 @@ import type { ResponseTest } from '../policy/policy.ts';
 import type { WarningListener } from '../warnings.ts';
 import type { Settlement } from './settlement.ts';
 
-/** Does what a policy wants done when the response is known: `refundWhen`, and `resetWhen` of its limits. */
+/** Does what a policy wants done when the response to an admitted request is known: `refundWhen`, and `resetWhen` of its limits. */
 export function settleAfterwards(
   settlement: Settlement,
   asked: readonly PolicyCharges[],
   ctx: RequestContext,
   warn: WarningListener,
 ): void {
-  // Nothing was charged, and how a denial is worded must not look like a success: a handler may answer 200.
+  // Nobody handled a denied request: its response is no success of anything, though a handler may word it as a 200.
   if (!settlement.decision.allowed) return;
   const waiting = asked.filter(
     ({ policy, charges }) => policy.refundWhen !== undefined || charges.some(({ resetWhen }) => resetWhen),
