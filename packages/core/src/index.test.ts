@@ -26,6 +26,7 @@ it('exports exactly this', () => {
     'read',
     'readPath',
     'username',
+    'writeHeaders',
   ]);
   expect(Object.keys(redis)).toEqual(['redisStore']);
 });

@@ -33,6 +33,7 @@ export type { DenialBody, DenialProblem } from './reply/body.ts';
 export type { ExistingHeader } from './reply/existing.ts';
 export type { HeaderFamily, ReplyOptions } from './reply/reply-options.ts';
 export type { Reply } from './reply/reply.ts';
+export { type HeaderFields, writeHeaders } from './reply/write-headers.ts';
 export type { Warning, WarningCode } from './warnings.ts';
 export type { Listeners } from './telemetry.ts';
 export type { LimiterOptions } from './limiter-options.ts';

@@ -5,7 +5,7 @@ import { isProduction } from './environment.ts';
 import { createAddressParser } from './identity/client-ip.ts';
 import { createDiagnostics } from './identity/diagnostics.ts';
 import { createHasher } from './identity/hash.ts';
-import { type Caller, createCallerResolver, type Identified, readIp } from './identity/identity.ts';
+import { type Caller, createCallerResolver, type Identified, isNamed, readIp } from './identity/identity.ts';
 import { checkLimiterOptions, type LimiterOptions, warnOfMaking } from './limiter-options.ts';
 import { andThen, mapInOrder, type MaybePromise } from './maybe.ts';
 import { type PolicyCharges, toCharges } from './policy/charge.ts';
@@ -17,6 +17,7 @@ import type { ExistingHeader } from './reply/existing.ts';
 import { createReplier, type Reply } from './reply/reply.ts';
 import { settleAfterwards } from './resilience/afterwards.ts';
 import { createDecider } from './resilience/decider.ts';
+import { toSettlement } from './resilience/settlement.ts';
 import { waitForTurn } from './resilience/shaping.ts';
 import { Deadline } from './stores/deadline.ts';
 import type { Adjustment, Store } from './stores/store.ts';
@@ -38,6 +39,22 @@ export interface Limiter {
    * request's turn; resolvers of the application are waited for. Fails only if a chooser of policies does.
    */
   check<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Decision | undefined>;
+  /**
+   * As `check`, for a request whose body was not read yet. Where a policy asks functions of the application, which may
+   * want it, nothing is charged: the answer is `later` (to be followed by `check`), or a denial by a limit that needs
+   * neither the body nor the user. A request that is answered before `check` is charged by these limits in the end.
+   */
+  checkEarly<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Decision | 'later' | undefined>;
+  /**
+   * Decides again, once authentication has named a user that `check` did not know: what the request was charged as a
+   * client's is given back, and it is charged as the user's. Undefined: the decision stands.
+   * @param decision what `check` answered
+   */
+  recheck<R>(
+    ctx: RequestContext<R>,
+    spec: PolicySpec<R>,
+    decision: Decision | undefined,
+  ): MaybePromise<Decision | undefined>;
   /**
    * What the client is to be told of a decision. Never fails.
    * @param existing reads a header that the response has already
@@ -80,12 +97,21 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     store,
     warnings,
     register: (spec) => selection.register(spec),
-    check(ctx, spec) {
-      if (isPreflight(ctx)) return undefined;
+    check,
+    checkEarly(ctx, spec) {
       const ip = readIp(ctx);
-      return andThen(selection.due(spec, ctx), (policies) =>
-        policies.length === 0 ? undefined : decide(ctx, policies, ip),
+      return andThen(due(ctx, spec), (policies) =>
+        policies.some(({ asksRequest }) => asksRequest) ? look(ctx, policies, ip) : decide(ctx, policies, ip),
       );
+    },
+    recheck<T>(ctx: RequestContext<T>, spec: PolicySpec<T>, decision: Decision | undefined) {
+      if (decision?.identity.kind === 'user' || !isNamed(ctx)) return undefined;
+      if (decision === undefined) return check(ctx, spec);
+      const { policies, refund } = decision;
+      if (!policies.some(({ countsUsers, asksRequest }) => countsUsers || asksRequest)) return undefined;
+      // Not waited for: a store does what it is told in the order in which it was.
+      void refund();
+      return charge(ctx, policies as readonly Policy<T>[], readIp(ctx));
     },
     reply: createReplier(reply, hash, warn),
     peek: (ctx, spec) =>
@@ -101,8 +127,54 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     close: async () => store.close?.(),
   };
 
-  /** caller → charges → store → decision → turn */
+  function check<T>(ctx: RequestContext<T>, spec: PolicySpec<T>): MaybePromise<Decision | undefined> {
+    const ip = readIp(ctx);
+    return andThen(due(ctx, spec), (policies) => decide(ctx, policies, ip));
+  }
+
+  function due<T>(ctx: RequestContext<T>, spec: PolicySpec<T>): MaybePromise<readonly Policy<T>[]> {
+    return isPreflight(ctx) ? [] : selection.due(spec, ctx);
+  }
+
+  /** Charges nothing yet: looks whether a limit that needs neither the body nor the user denies the request already. */
+  function look<T>(
+    ctx: RequestContext<T>,
+    policies: readonly Policy<T>[],
+    ip: unknown,
+  ): MaybePromise<Decision | 'later'> {
+    const early = policies.map((policy) => ({ ...policy, limits: policy.early }));
+    // Answered without `check`: authentication refused it, or its body did not parse. It must not have been for nothing.
+    ctx.onFinish?.(() => {
+      const missed = selection.claim(policies, ctx).map((policy) => ({ ...policy, limits: policy.early }));
+      if (missed.length > 0) void charge(ctx, missed, ip);
+    });
+    return resolve(ctx, early, ip, (asked, { identity }) => {
+      if (isEmpty(asked)) return 'later';
+      return andThen(decider.peek(asked, identity), (verdict) => {
+        if (verdict.allowed) return 'later';
+        const { decision } = toSettlement(verdict, undefined);
+        decided(decision, ctx);
+        return decision;
+      });
+    });
+  }
+
   function decide<T>(
+    ctx: RequestContext<T>,
+    policies: readonly Policy<T>[],
+    ip: unknown,
+  ): MaybePromise<Decision | undefined> {
+    const claimed = selection.claim(policies, ctx);
+    if (claimed.length === 0) return undefined;
+    return andThen(charge(ctx, claimed, ip), (decision) => {
+      // Where nothing was counted (there is no user yet), nothing is settled.
+      if (decision === undefined) selection.release(claimed, ctx);
+      return decision;
+    });
+  }
+
+  /** caller → charges → store → decision → turn */
+  function charge<T>(
     ctx: RequestContext<T>,
     policies: readonly Policy<T>[],
     ip: unknown,

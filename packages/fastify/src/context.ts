@@ -3,8 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Fastify's request as core sees it. */
 export class FastifyContext extends NodeContext<FastifyRequest> {
+  readonly reply: FastifyReply;
+
   constructor(request: FastifyRequest, reply: FastifyReply) {
     super(request, reply.raw);
+    this.reply = reply;
   }
 
   get path(): string {

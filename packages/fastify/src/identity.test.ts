@@ -78,14 +78,25 @@ for (const [version, fastify] of [
       expect(await said(plain, { headers: { 'x-forwarded-for': '127.0.0.1' } }, 'loopback')).toEqual([]);
     });
 
-    it('a limiter above the authentication never sees a user', async () => {
+    it('a limiter above the authentication decides again when there is a user', async () => {
       const above = async (server: FastifyInstance, options: RateLimitOptions): Promise<void> => {
         await plain(server, options);
         await signIn(server);
       };
-      expect(await said(above)).toEqual([['user-after-decision', 5]]);
+      expect(await said(above)).toEqual([]);
+    });
+
+    it('a user that is only known to the handler comes too late', async () => {
+      const handled = async (server: FastifyInstance, options: RateLimitOptions): Promise<void> => {
+        await plain(server, options);
+        server.addHook('onSend', (request, _reply, payload, done) => {
+          Object.assign(request, { user: { id: 7 } });
+          done(null, payload);
+        });
+      };
+      expect(await said(handled)).toEqual([['user-after-decision', 5]]);
       await app?.close();
-      expect(await said(above, { method: 'POST' })).toEqual([]);
+      expect(await said(handled, { method: 'POST' })).toEqual([]);
     });
 
     it('one below it does', async () => {

@@ -1,2 +1,3 @@
 export { rateLimit, rateLimit as default, type RateLimitOptions } from './plugin.ts';
+export type { RouteCoverage } from './coverage.ts';
 export * from '@tollgate/core';

@@ -1,18 +1,14 @@
-import {
-  type AdapterOptions,
-  andThen,
-  checkOptions,
-  type Decision,
-  isPromise,
-  limiterOf,
-  type PolicySpec,
-  type Reply,
-} from '@tollgate/core';
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { type AdapterOptions, checkOptions, type Decision, limiterOf, type PolicySpec } from '@tollgate/core';
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { FastifyContext } from './context.ts';
+import { coverageOf, type RouteCoverage } from './coverage.ts';
+import { createHooks, type Hooks } from './hooks.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** How each route that was declared after the plugin is limited, to be looked at (or asserted) when all are declared. */
+    rateLimitCoverage(): readonly RouteCoverage[];
+  }
   interface FastifyRequest {
     /** The decision of the last limiter that counted this request. */
     rateLimit?: Decision;
@@ -37,33 +33,38 @@ const plugin: FastifyPluginAsync<RateLimitOptions> = async (fastify, options) =>
   const limiter = limiterOf(options);
   const { policy = false } = options;
   if (policy !== false) limiter.register(policy);
+  const hooks = createHooks(limiter, policy);
+  const coverage: RouteCoverage[] = [];
 
-  fastify.addHook('onRoute', ({ config }) => {
-    if (config?.rateLimit !== undefined && config.rateLimit !== false) limiter.register(config.rateLimit);
+  fastify.addHook('onRoute', (route) => {
+    const own = route.config?.rateLimit;
+    if (own !== undefined && own !== false) limiter.register(own);
+    coverage.push(coverageOf(route, own ?? policy, own === false));
+    askAgainLast(route, hooks);
   });
-  fastify.addHook('onRequest', (request, reply, next) => {
-    // A policy may be written for the request of its own route; that it is on that route is the application's word.
-    const spec = (request.routeOptions.config.rateLimit ?? policy) as PolicySpec<FastifyRequest> | false;
-    if (spec === false) return next();
-    const ctx = new FastifyContext(request, reply);
-    const answered = andThen(limiter.check(ctx, spec), (decision) => {
-      if (decision === undefined) return next();
-      request.rateLimit = decision;
-      const answer = limiter.reply(decision, ctx, (name) => reply.getHeader(name));
-      return andThen(answer, (ready) => write(ready, reply, next));
-    });
-    if (isPromise(answered)) answered.then(undefined, next);
-  });
+  addHooks(fastify, hooks);
+  for (const child of childrenOf(fastify)) addHooks(child, hooks);
+  if (!fastify.hasDecorator('rateLimitCoverage')) fastify.decorate('rateLimitCoverage', () => coverage);
 };
 
-function write({ status, headers, remove, text }: Reply, reply: FastifyReply, next: () => void): void {
-  // Somebody answered meanwhile: Fastify goes no further.
-  if (reply.sent) return;
-  for (const name of remove) void reply.removeHeader(name);
-  for (const [name, value] of headers) void reply.header(name, value);
-  if (status === undefined) return next();
-  // As bytes: to a string Fastify adds a charset, which problem details do not have.
-  void reply.code(status).send(new TextEncoder().encode(text));
+function addHooks(scope: FastifyInstance, { onRequest, preValidation, preHandler }: Hooks): void {
+  scope.addHook('onRequest', onRequest);
+  scope.addHook('preValidation', preValidation);
+  // For routes that were declared before the plugin.
+  scope.addHook('preHandler', preHandler);
+}
+
+/** Behind the route's own hooks, of which one may be its authentication. */
+function askAgainLast(route: RouteOptions, { preHandler }: Hooks): void {
+  route.preHandler = [...[route.preHandler ?? []].flat(), preHandler];
+}
+
+/** Scopes that were made before the plugin: they copied the hooks of their parent then, and would not be limited. */
+function childrenOf(fastify: FastifyInstance): FastifyInstance[] {
+  // Under a symbol of Fastify's own; where that changes, the plugin has to be registered first.
+  const symbol = Object.getOwnPropertySymbols(fastify).find(({ description }) => description === 'fastify.children');
+  const children = symbol === undefined ? [] : (fastify as unknown as Record<symbol, FastifyInstance[]>)[symbol];
+  return (children ?? []).flatMap((child) => [child, ...childrenOf(child)]);
 }
 
 /**

@@ -7,6 +7,7 @@ declare global {
   const limiter: Limiter;
   const login: RequestHandler;
   const search: RequestHandler;
+  const checkCode: RequestHandler;
   // What belongs to the application of who reads.
   const sessions: { find(cookie: string | undefined): Promise<{ readonly userId: string } | undefined> };
   const plans: { of(userId: string | undefined): Promise<'free' | 'pro' | 'enterprise'> };

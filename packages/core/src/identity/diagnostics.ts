@@ -2,7 +2,7 @@ import type { RequestContext } from '../context.ts';
 import type { WarningListener } from '../warnings.ts';
 import { toClientAddress, UNKNOWN_ADDRESS } from './client-ip.ts';
 import { parseForwarded } from './forwarded.ts';
-import { type Caller, userId } from './identity.ts';
+import { type Caller, isNamed } from './identity.ts';
 
 /** Looks at requests for signs of a deployment that makes the limiter wrong. */
 export type Examine = (ctx: RequestContext, caller: Caller, countsUsers: boolean) => void;
@@ -25,7 +25,11 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
   let lead = 0;
   let ofCandidate = 0;
 
+  /** Requests that were decided without a user, and not again with one. */
+  const unnamed = new WeakSet<RequestContext>();
+
   return function examine(ctx, caller, countsUsers) {
+    if (caller.identity.kind === 'user') unnamed.delete(ctx);
     seen++;
     if (seen > ALL_OF_THE_FIRST && seen % THEN_ONE_IN !== 0) return;
     const { address } = caller;
@@ -67,12 +71,9 @@ export function createDiagnostics(warn: WarningListener, isProduction: boolean):
   function watchForUser(ctx: RequestContext): void {
     // A login has its user afterwards as well, and rightly so: it is no GET, and brings no credentials in a header.
     if (ctx.method !== 'GET' && ctx.header('authorization') === undefined) return;
+    unnamed.add(ctx);
     ctx.onFinish?.(() => {
-      try {
-        if (userId(ctx.user) === undefined) return;
-      } catch {
-        return;
-      }
+      if (!unnamed.has(ctx) || !isNamed(ctx)) return;
       warn(
         'user-after-decision',
         'A request had a user only after the limiter decided: mount the limiter behind authentication.',

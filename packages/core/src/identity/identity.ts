@@ -69,6 +69,11 @@ export function readIp(ctx: RequestContext): unknown {
   return attempt(() => ctx.ip);
 }
 
+/** Whether the framework knows a user by now. */
+export function isNamed(ctx: RequestContext): boolean {
+  return attempt(() => userId(ctx.user)) !== undefined;
+}
+
 /** Apart from verified ones: who only claims to be somebody must not use up their budget (CVE-2026-134807). */
 function userToken(
   id: string,

@@ -81,11 +81,29 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     message,
     status,
     handler,
-    countsUsers: prepared.some(({ per }) => per.includes('identity') || per.includes('user')),
+    countsUsers: prepared.some(countsUsers),
+    asksRequest: prepared.some(asksRequest),
+    early: Object.freeze(prepared.filter(isEarly)),
     shape: prepared
       .map(({ per, rule, limit }) => `${rule.path}=${numbersOf(rule, limit)} per ${per.map(partitionName).join('+')}`)
       .join('; '),
   });
+}
+
+function countsUsers<R>({ per }: Limit<R>): boolean {
+  return per.includes('identity') || per.includes('user');
+}
+
+function asksRequest<R>({ per, limit, cost, when }: Limit<R>): boolean {
+  const asks = [limit, cost, when].some((source) => typeof source === 'function');
+  return asks || per.some((part) => typeof part === 'object');
+}
+
+function isEarly<R>(limit: Limit<R>): boolean {
+  const { backstopOf } = limit;
+  const dependsOnUser =
+    countsUsers(limit) || backstopOf === 'identity' || backstopOf === 'user' || isTiers(limit.limit);
+  return !dependsOnUser && !asksRequest(limit);
 }
 
 /** Each would assume that a request starts at its own turn, and a request can only start once. */

@@ -18,6 +18,10 @@ export interface Selection {
   all<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): MaybePromise<readonly Policy<R>[]>;
   /** Of these, what the request was not charged before, and what is not to be skipped. */
   due<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): MaybePromise<readonly Policy<R>[]>;
+  /** Marks policies as charged to the request; answers those that were not before. */
+  claim<R>(policies: readonly Policy<R>[], ctx: RequestContext<R>): readonly Policy<R>[];
+  /** Makes claimed policies due again. */
+  release<R>(policies: readonly Policy<R>[], ctx: RequestContext<R>): void;
 }
 
 /** @param knowsTiers whether the limiter can tell a caller's tier */
@@ -40,19 +44,28 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
     all,
     due: (spec, ctx) =>
       andThen(all(spec, ctx), (policies) => {
-        const before = chargesOf(ctx.raw);
-        const fresh: (typeof policies)[number][] = [];
-        for (const policy of policies) {
-          if (before.has(policy)) continue;
-          before.add(policy);
-          fresh.push(policy);
-        }
+        const before = charged.get(ctx.raw as object);
+        const fresh = before === undefined ? policies : policies.filter((policy) => !before.has(policy));
         if (!fresh.some(({ skip }) => skip)) return fresh;
         return andThen(
           mapInOrder(fresh, ({ skip }) => (skip === undefined ? false : ask(skip, ctx, 'skip'))),
           (skipped) => fresh.filter((_, i) => skipped[i] !== true),
         );
       }),
+    claim(policies, ctx) {
+      const before = chargesOf(ctx.raw);
+      const claimed: (typeof policies)[number][] = [];
+      for (const policy of policies) {
+        if (before.has(policy)) continue;
+        before.add(policy);
+        claimed.push(policy);
+      }
+      return claimed;
+    },
+    release(policies, ctx) {
+      const claimed = chargesOf(ctx.raw);
+      for (const policy of policies) claimed.delete(policy);
+    },
   };
 
   function all<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): MaybePromise<readonly Policy<R>[]> {

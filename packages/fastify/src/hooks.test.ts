@@ -1,0 +1,247 @@
+import type { Decision } from '@tollgate/core';
+import { fastify as fastify5, type FastifyInstance, type FastifyRequest } from 'fastify';
+import { fastify as fastify4 } from 'fastify4';
+import { request as httpRequest } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  auth,
+  createLimiter,
+  definePolicy,
+  expensive,
+  rateLimit,
+  type RateLimitOptions,
+  read,
+  type Warning,
+} from './index.ts';
+
+const perIp = (limit: number) => definePolicy({ name: 'ip', limits: [{ limit, window: '1m', per: 'ip' }] });
+
+describe.each([
+  ['4', fastify4 as unknown as typeof fastify5],
+  ['5', fastify5],
+] as const)('the hooks on Fastify %s', (_version, fastify) => {
+  let app: FastifyInstance;
+  afterEach(() => app?.close());
+
+  /** Signs in who sends a name, refuses who sends `nobody`. */
+  function authenticate(request: FastifyRequest): Promise<void> {
+    const name = request.headers['x-name'];
+    if (name === 'nobody') return Promise.reject(Object.assign(new Error('who?'), { statusCode: 401 }));
+    if (name !== undefined) Object.assign(request, { user: { id: name } });
+    return Promise.resolve();
+  }
+
+  async function start(
+    policy: NonNullable<RateLimitOptions['policy']>,
+    onDecision: (decision: Decision) => void = () => {},
+  ): Promise<{ readonly warnings: readonly Warning[] }> {
+    app = fastify();
+    const warnings: Warning[] = [];
+    const limiter = createLimiter({ onWarning: (warning) => void warnings.push(warning), onDecision });
+    await app.register(rateLimit, { limiter, policy });
+    return { warnings };
+  }
+  const get = (name?: string) => app.inject({ url: '/', headers: name === undefined ? {} : { 'x-name': name } });
+
+  describe.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)('authentication in %s', (hook) => {
+    it('a user that it names is limited as that user, and nobody else', async () => {
+      const { warnings } = await start(read({ limit: 2 }));
+      app.get('/', { [hook]: authenticate }, (request) => Promise.resolve(request.rateLimit?.identity.kind));
+      const answers = [await get('ada'), await get('ada'), await get('ada'), await get('bob'), await get('bob')];
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 429, 200, 200]);
+      expect(answers.map(({ headers }) => headers['ratelimit-remaining'])).toEqual(['1', '0', '0', '1', '0']);
+      // The decision about the client has left nothing behind: one item, and no charge.
+      for (const { headers } of answers) expect(headers['ratelimit-policy']).toBe('"read";q=2;w=60');
+      expect(answers[0]?.body).toBe('user');
+      expect([(await get()).statusCode, (await get()).statusCode, (await get()).statusCode]).toEqual([200, 200, 429]);
+      expect(warnings).toEqual([]);
+    });
+
+    it('a limit per user counts', async () => {
+      await start(definePolicy({ name: 'user', limits: [{ limit: 1, window: '1m', per: 'user' }] }));
+      app.get('/', { [hook]: authenticate }, () => Promise.resolve('ok'));
+      expect([(await get('ada')).statusCode, (await get('ada')).statusCode, (await get('bob')).statusCode]).toEqual([
+        200, 429, 200,
+      ]);
+      expect((await get()).statusCode).toBe(200);
+    });
+
+    it('a request that it refuses is counted, and the refused one is limited before it', async () => {
+      let asked = 0;
+      await start(read({ limit: 2 }));
+      const counted = (request: FastifyRequest): Promise<void> => {
+        asked++;
+        return authenticate(request);
+      };
+      app.get('/', { [hook]: counted }, () => Promise.resolve('ok'));
+      const answers = [await get('nobody'), await get('nobody'), await get('nobody')];
+      expect(answers.map(({ statusCode }) => statusCode)).toEqual([401, 401, 429]);
+      expect(asked).toBe(2);
+    });
+  });
+
+  it('of several policies only the requests of who is known by then count twice', async () => {
+    const said: [string, boolean][] = [];
+    await start([perIp(3), read({ limit: 9 })], ({ identity, allowed }) => void said.push([identity.kind, allowed]));
+    app.get('/', { preHandler: authenticate }, () => Promise.resolve('ok'));
+    const answers = [await get('ada'), await get('bob'), await get('ada'), await get('ada')];
+    // The limit per address is charged once for each.
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 429]);
+    expect(said.map(([kind]) => kind)).toEqual(['ip+ua', 'user', 'ip+ua', 'user', 'ip+ua', 'user', 'ip+ua']);
+  });
+
+  describe('a policy that asks for the body', () => {
+    const login = auth<FastifyRequest>({
+      username: ({ body }) => (body as { name?: unknown } | null)?.name,
+    });
+    const send = (body: unknown, type = 'application/json') =>
+      app.inject({
+        method: 'POST',
+        url: '/login',
+        headers: { 'content-type': type },
+        payload: typeof body === 'string' ? body : JSON.stringify(body),
+      });
+
+    it('is decided when the body is parsed, before anything checks what is in it', async () => {
+      await start(read());
+      let checked = 0;
+      const checkPassword = (): Promise<void> => {
+        checked++;
+        return Promise.resolve();
+      };
+      app.post('/login', { config: { rateLimit: login }, preValidation: checkPassword }, () => Promise.resolve('ok'));
+      for (let i = 0; i < 8; i++) await send({ name: 'ada' });
+      expect(checked).toBe(5);
+    });
+
+    it('costs what the body says', async () => {
+      await start(read());
+      const search = expensive<FastifyRequest>({ cost: ({ body }) => (body as { pages: number }).pages });
+      app.post('/login', { config: { rateLimit: search } }, (request) =>
+        Promise.resolve({ left: request.rateLimit?.quota?.remaining }),
+      );
+      expect((await send({ pages: 25 })).json()).toEqual({ left: 35 });
+      expect((await send({ pages: 36 })).statusCode).toBe(429);
+      expect((await send({ pages: 35 })).json()).toEqual({ left: 0 });
+    });
+
+    it('counts a body that does not parse by what needs no body, without a word', async () => {
+      const { warnings } = await start(read());
+      app.post('/login', { config: { rateLimit: login } }, () => Promise.resolve('ok'));
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = app.server.address() as { port: number };
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' } };
+      const statuses: number[] = [];
+      for (let i = 0; i < 22; i++) {
+        statuses.push((await fetch(`http://127.0.0.1:${port}/login`, { ...init, body: '{"name":' })).status);
+      }
+      expect(statuses).toEqual([...Array.from({ length: 20 }, () => 400), 429, 429]);
+      expect(warnings).toEqual([]);
+    });
+
+    it('denies without reading the body where a limit that needs none does', async () => {
+      await start(read());
+      app.post('/login', { config: { rateLimit: login } }, () => Promise.resolve('ok'));
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = app.server.address() as { port: number };
+      for (let i = 0; i < 20; i++) {
+        await fetch(`http://127.0.0.1:${port}/login`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ name: `u${i}` }),
+        });
+      }
+      // A body is announced and never sent.
+      const status = await new Promise((resolve, reject) => {
+        const headers = { 'content-type': 'application/json', 'content-length': 1_000_000 };
+        const slow = httpRequest({ port, host: '127.0.0.1', method: 'POST', path: '/login', headers });
+        slow.on('error', reject);
+        slow.on('response', (response) => {
+          resolve(response.statusCode);
+          slow.destroy();
+        });
+        slow.flushHeaders();
+      });
+      expect(status).toBe(429);
+    });
+
+    it('is not asked about a route of another policy', async () => {
+      await start(read({ limit: 3 }));
+      app.post('/login', { config: { rateLimit: login } }, () => Promise.resolve('ok'));
+      app.get('/', () => Promise.resolve('ok'));
+      for (let i = 0; i < 3; i++) await send({ name: 'ada' });
+      expect((await get()).headers['ratelimit-remaining']).toBe('2');
+    });
+  });
+
+  it('limits scopes that were made before it, and their routes', async () => {
+    app = fastify();
+    await app.register(async (scope) => {
+      scope.get('/early', () => Promise.resolve('ok'));
+      await scope.register(async (inner) => void inner.get('/inner', () => Promise.resolve('ok')));
+    });
+    app.get('/same', () => Promise.resolve('ok'));
+    await app.register(rateLimit, { limiter: createLimiter(), policy: perIp(3) });
+    app.get('/late', () => Promise.resolve('ok'));
+    const statuses: number[] = [];
+    for (const url of ['/early', '/inner', '/same', '/late', '/early', '/inner'])
+      statuses.push((await app.inject({ url })).statusCode);
+    expect(statuses).toEqual([200, 200, 200, 429, 429, 429]);
+  });
+
+  it('registrations with policies of their own are both charged', async () => {
+    app = fastify();
+    const limiter = createLimiter();
+    await app.register(rateLimit, { limiter, policy: perIp(4) });
+    await app.register(async (scope) => {
+      await scope.register(rateLimit, { limiter, policy: read({ limit: 2 }) });
+      scope.get('/scoped', () => Promise.resolve('ok'));
+    });
+    app.get('/', () => Promise.resolve('ok'));
+    const scoped = await app.inject({ url: '/scoped' });
+    expect(scoped.headers['ratelimit-policy']).toBe('"ip";q=4;w=60, "read";q=2;w=60');
+    const statuses: number[] = [];
+    for (const url of ['/scoped', '/scoped', '/', '/']) statuses.push((await app.inject({ url })).statusCode);
+    expect(statuses).toEqual([200, 429, 200, 429]);
+  });
+
+  it('tells how routes are limited', async () => {
+    app = fastify({ exposeHeadRoutes: false });
+    await app.register(rateLimit, { limiter: createLimiter(), policy: read() });
+    app.get('/', () => Promise.resolve('ok'));
+    app.get('/health', { config: { rateLimit: false } }, () => Promise.resolve('ok'));
+    app.route({
+      method: ['PUT', 'POST'],
+      url: '/a',
+      config: { rateLimit: perIp(1) },
+      handler: () => Promise.resolve(),
+    });
+    await app.register(
+      async (scope) =>
+        void scope.get('/b', { config: { rateLimit: (() => false) as () => false } }, () => Promise.resolve('ok')),
+      { prefix: '/v1' },
+    );
+    expect(app.rateLimitCoverage()).toEqual([
+      { method: 'GET', url: '/', policies: ['read'], skipped: false },
+      { method: 'GET', url: '/health', policies: [], skipped: true },
+      { method: 'PUT,POST', url: '/a', policies: ['ip'], skipped: false },
+      { method: 'GET', url: '/v1/b', policies: 'chosen', skipped: false },
+    ]);
+  });
+
+  it('hands what a chooser of policies fails with to the error handler', async () => {
+    app = fastify();
+    app.setErrorHandler((error, _request, reply) => reply.code(500).send({ said: (error as Error).message }));
+    const policies = [
+      () => {
+        throw new Error('at once');
+      },
+      () => Promise.reject(new Error('later')),
+    ];
+    const limiter = createLimiter();
+    await app.register(rateLimit, { limiter, policy: (ctx) => policies[Number(ctx.header('x-n'))]?.() ?? false });
+    app.get('/', () => Promise.resolve('ok'));
+    const said = await Promise.all(['0', '1'].map((n) => app.inject({ url: '/', headers: { 'x-n': n } })));
+    expect(said.map((answer) => answer.json<unknown>())).toEqual([{ said: 'at once' }, { said: 'later' }]);
+  });
+});
