@@ -1,16 +1,17 @@
-import type { RequestContext, Resolver } from './context.ts';
+import type { RequestContext } from './context.ts';
 import type { Decision, Verdict } from './decision.ts';
 import { type Duration, MAX_WINDOW_MS, toMs } from './duration.ts';
 import { isProduction } from './environment.ts';
 import { createAddressParser } from './identity/client-ip.ts';
 import { createDiagnostics } from './identity/diagnostics.ts';
 import { createHasher } from './identity/hash.ts';
-import { type Caller, createCallerResolver, type Identified, isNamed, readIp } from './identity/identity.ts';
+import { createCallerResolver, isNamed, readIp } from './identity/identity.ts';
 import { checkLimiterOptions, type LimiterOptions, warnOfMaking } from './limiter-options.ts';
-import { andThen, mapInOrder, type MaybePromise } from './maybe.ts';
-import { type PolicyCharges, toCharges } from './policy/charge.ts';
+import { andThen, type MaybePromise } from './maybe.ts';
+import type { PolicyCharges } from './policy/charge.ts';
 import { isPreflight, type PolicySpec } from './policy/choose.ts';
 import type { Policy } from './policy/policy.ts';
+import { createResolve } from './policy/resolve.ts';
 import { createAsk } from './policy/ask.ts';
 import { createSelection } from './policy/selection.ts';
 import type { ExistingHeader } from './reply/existing.ts';
@@ -90,6 +91,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   const selection = createSelection(ask, warn, tier !== undefined);
   const hash = createHasher(pepper);
   const toCaller = createCallerResolver(hash, createAddressParser());
+  const resolve = createResolve({ identify, toCaller, hash, ask, warn, tier });
   const examine = createDiagnostics(warn, isProduction());
   const decider = createDecider(store, deadlineMs, report);
 
@@ -107,11 +109,11 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     recheck<T>(ctx: RequestContext<T>, spec: PolicySpec<T>, decision: Decision | undefined) {
       if (decision?.identity.kind === 'user' || !isNamed(ctx)) return undefined;
       if (decision === undefined) return check(ctx, spec);
-      const { policies, refund } = decision;
+      const { policies } = decision;
       if (!policies.some(({ countsUsers, asksRequest }) => countsUsers || asksRequest)) return undefined;
       // Not waited for: a store does what it is told in the order in which it was.
-      void refund();
-      return charge(ctx, policies as readonly Policy<T>[], readIp(ctx));
+      void decision.refund();
+      return take(ctx, policies as readonly Policy<T>[], readIp(ctx));
     },
     reply: createReplier(reply, hash, warn),
     peek: (ctx, spec) =>
@@ -142,16 +144,16 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     policies: readonly Policy<T>[],
     ip: unknown,
   ): MaybePromise<Decision | 'later'> {
-    const early = policies.map((policy) => ({ ...policy, limits: policy.early }));
     // Answered without `check`: authentication refused it, or its body did not parse. It must not have been for nothing.
     ctx.onFinish?.(() => {
-      const missed = selection.claim(policies, ctx).map((policy) => ({ ...policy, limits: policy.early }));
-      if (missed.length > 0) void charge(ctx, missed, ip);
+      const missed = selection.claim(policies, ctx);
+      if (missed.length > 0) void take(ctx, missed.map(earlyOf), ip);
     });
-    return resolve(ctx, early, ip, (asked, { identity }) => {
+    return resolve(ctx, policies.map(earlyOf), ip, (asked, { identity }) => {
       if (isEmpty(asked)) return 'later';
       return andThen(decider.peek(asked, identity), (verdict) => {
         if (verdict.allowed) return 'later';
+        selection.claim(policies, ctx);
         const { decision } = toSettlement(verdict, undefined);
         decided(decision, ctx);
         return decision;
@@ -166,7 +168,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   ): MaybePromise<Decision | undefined> {
     const claimed = selection.claim(policies, ctx);
     if (claimed.length === 0) return undefined;
-    return andThen(charge(ctx, claimed, ip), (decision) => {
+    return andThen(take(ctx, claimed, ip), (decision) => {
       // Where nothing was counted (there is no user yet), nothing is settled.
       if (decision === undefined) selection.release(claimed, ctx);
       return decision;
@@ -174,7 +176,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   }
 
   /** caller → charges → store → decision → turn */
-  function charge<T>(
+  function take<T>(
     ctx: RequestContext<T>,
     policies: readonly Policy<T>[],
     ip: unknown,
@@ -195,26 +197,6 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
           came ? decision : toCancelled(decision),
         );
       });
-    });
-  }
-
-  /** Resolves who is calling, and what that is to be charged. */
-  function resolve<T, A>(
-    ctx: RequestContext<T>,
-    policies: readonly Policy<T>[],
-    ip: unknown,
-    work: (asked: readonly PolicyCharges[], caller: Caller) => MaybePromise<A>,
-  ): MaybePromise<A> {
-    const identified = identify === undefined ? undefined : ask(identify as Resolver<T, Identified>, ctx, 'identify');
-    return andThen(identified, (user) => {
-      const caller = toCaller(ctx, user, ip);
-      if (user !== undefined && user !== null && caller.claimed === undefined) {
-        warn('identity-unusable', 'identify answered something that is no id: the next link of the chain counts.');
-      }
-      return andThen(
-        mapInOrder(policies, (policy) => toCharges(policy, ctx, caller, { hash, ask, warn, tier })),
-        (asked) => work(asked, caller),
-      );
     });
   }
 
@@ -240,6 +222,10 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
 /** Its turn passes unused: giving it back would let others push in. */
 function toCancelled(decision: Decision): Decision {
   return { ...decision, allowed: false, cancelled: true, refund: () => false, settle: () => false };
+}
+
+function earlyOf<R>(policy: Policy<R>): Policy<R> {
+  return policy.early ?? policy;
 }
 
 function isEmpty(asked: readonly PolicyCharges[]): boolean {

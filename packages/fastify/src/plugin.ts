@@ -64,7 +64,7 @@ function childrenOf(fastify: FastifyInstance): FastifyInstance[] {
   // Under a symbol of Fastify's own; where that changes, the plugin has to be registered first.
   const symbol = Object.getOwnPropertySymbols(fastify).find(({ description }) => description === 'fastify.children');
   const children = symbol === undefined ? [] : (fastify as unknown as Record<symbol, FastifyInstance[]>)[symbol];
-  return (children ?? []).flatMap((child) => [child, ...childrenOf(child)]);
+  return (children ?? []).concat((children ?? []).flatMap(childrenOf));
 }
 
 /**

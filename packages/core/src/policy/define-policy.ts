@@ -69,8 +69,7 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
   checkShaping(prepared);
   const widened = prepared.filter((limit) => needsBackstop(limit, prepared, backstop));
   prepared.push(...widened.map((limit) => toBackstop(name, limit, backstop)));
-  // Shared by all requests: nobody is to take a limit out of it by accident.
-  return Object.freeze({
+  const policy = {
     name,
     limits: Object.freeze(prepared.map((limit) => Object.freeze(limit))),
     onStoreFailure: typeof onStoreFailure === 'object' ? 'local' : onStoreFailure,
@@ -83,11 +82,14 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
     handler,
     countsUsers: prepared.some(countsUsers),
     asksRequest: prepared.some(asksRequest),
-    early: Object.freeze(prepared.filter(isEarly)),
+    early: undefined,
     shape: prepared
       .map(({ per, rule, limit }) => `${rule.path}=${numbersOf(rule, limit)} per ${per.map(partitionName).join('+')}`)
       .join('; '),
-  });
+  };
+  const early = Object.freeze({ ...policy, limits: Object.freeze(policy.limits.filter(isEarly)) });
+  // Shared by all requests: nobody is to take a limit out of it by accident.
+  return Object.freeze({ ...policy, early });
 }
 
 function countsUsers<R>({ per }: Limit<R>): boolean {

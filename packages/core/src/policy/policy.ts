@@ -138,8 +138,8 @@ export interface Policy<R = unknown> {
   readonly countsUsers: boolean;
   /** Whether functions of the application tell a limit's partition, number, cost or condition: they may want the parsed body. */
   readonly asksRequest: boolean;
-  /** The limits that can be looked at as soon as a request comes in, whoever turns out to be its user. */
-  readonly early: readonly Limit<R>[];
+  /** It with the limits that can be looked at as soon as a request comes in, whoever turns out to be its user. */
+  readonly early: Policy<R> | undefined;
   /** Everything that shapes its counters and answers as text: two policies of one name must agree on it. */
   readonly shape: string;
 }
