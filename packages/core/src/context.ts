@@ -6,6 +6,8 @@ export interface RequestContext<R = unknown> {
   readonly path: string;
   /** The pattern that the framework matched (`/users/:id`); undefined where it has not routed yet. */
   readonly route: string | undefined;
+  /** Where the router of `route` is mounted, as the client spelt it; undefined: `route` is the whole pattern. */
+  readonly mount?: string | undefined;
   /** A request header by its lower-case name; several lines of one name joined by `, `. */
   header(name: string): string | undefined;
   /** The client's address as the framework answers it, under the framework's own trust setting. Core canonicalises it. */

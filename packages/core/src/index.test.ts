@@ -24,6 +24,7 @@ it('exports exactly this', () => {
     'partition',
     'read',
     'readPath',
+    'routes',
     'toReply',
     'username',
   ]);
