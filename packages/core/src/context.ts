@@ -38,7 +38,11 @@ export interface ResponseFacts {
 /** Asks the application about a request. The first argument is the framework's own request. */
 export type Resolver<R, T> = (req: R, ctx: RequestContext<R>) => T | PromiseLike<T>;
 
-/** The path of a request target, also of one in absolute form (`GET http://host/path`), which routers treat alike. */
+/**
+ * The path of a request target, also of one in absolute form (`GET http://host/path`), which routers treat alike. One with
+ * a slash behind `http://host?` has no clear path, and is given back as it is: for old routers all up to that slash is the host.
+ */
 export function readPath(target: string): string {
+  if (/^[a-z][a-z\d+.-]*:\/\/[^/?#]*[?#][^/]*\//i.test(target)) return target;
   return target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
 }

@@ -50,7 +50,7 @@ export function allReadings(path: string): readonly (readonly string[])[] {
 
 function spellings(path: string): Set<string> {
   const all = new Set<string>();
-  for (const whole of new Set([path, path.replace(/;.*$/s, '')])) {
+  for (const whole of new Set(pathsOf(path).flatMap((one) => [one, one.replace(/;.*$/s, '')]))) {
     for (const decoded of new Set([whole, decode(whole, decodeURI), decode(whole, decodeURIComponent)])) {
       all.add(foldCase(decoded));
       all.add(foldCase(decoded.replace(/\/{2,}/g, '/')));
@@ -58,6 +58,13 @@ function spellings(path: string): Set<string> {
     }
   }
   return all;
+}
+
+/** What does not begin with a slash may be more than one path: Fastify 4 takes `*login` and `http://host?x/login` for `/login`. */
+function pathsOf(path: string): readonly string[] {
+  if (path.startsWith('*')) return [path, `/${path.slice(1)}`];
+  const host = /^[^/]*:\/\/[^/]*/.exec(path)?.[0];
+  return host === undefined ? [path] : ['/', path.slice(host.length).replace(/[?#].*$/s, '')];
 }
 
 /** Decodes once: what was encoded twice is encoded still. Bytes that are no UTF-8 stay as they are. */
