@@ -6,4 +6,5 @@ export { toCharge } from './charge.ts';
 export { describeStore, type StoreUnderTest } from './describe-store.ts';
 export { type AdapterUnderTest, type AppSpec, describeAdapter } from './describe-adapter.ts';
 export { describeIdentity, type IdentityAppSpec, type IdentityUnderTest } from './describe-identity.ts';
+export { describeRoutes, type RoutesAppSpec, type RoutesUnderTest } from './describe-routes.ts';
 export { overHttp, type RunningApp } from './http-app.ts';
