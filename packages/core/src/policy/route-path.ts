@@ -45,7 +45,7 @@ export function routerReadings(path: string): readonly (readonly string[])[] {
 /** How routers, and whatever they hand a path on to, may read it: with dot segments resolved as well. */
 export function allReadings(path: string): readonly (readonly string[])[] {
   const readings = routerReadings(path);
-  return isClean(path) ? readings : [...readings, ...readings.filter(hasDots).map(resolveDots)];
+  return [...readings, ...readings.filter(hasDots).map(resolveDots)];
 }
 
 function spellings(path: string): Set<string> {

@@ -17,7 +17,7 @@ import {
   toPattern,
   toSegments,
 } from './route-path.ts';
-import { createRouteTree } from './route-table.ts';
+import { createRouteTree } from './route-tree.ts';
 
 /** By `'*'`, `'/path'`, `'METHOD /path'` or `'GET|POST /path'`: a policy, several decided together, or false: not counted. */
 export type RouteEntries<R = unknown> = Readonly<Record<string, Policy<R> | readonly Policy<R>[] | false>>;
