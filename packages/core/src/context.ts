@@ -6,6 +6,8 @@ export interface RequestContext<R = unknown> {
   readonly path: string;
   /** The pattern that the framework matched (`/users/:id`); undefined where it has not routed yet. */
   readonly route: string | undefined;
+  /** Where the router of `route` is mounted, as the client spelt it; undefined: `route` is the whole pattern. */
+  readonly mount?: string | undefined;
   /** A request header by its lower-case name; several lines of one name joined by `, `. */
   header(name: string): string | undefined;
   /** The client's address as the framework answers it, under the framework's own trust setting. Core canonicalises it. */
@@ -36,7 +38,11 @@ export interface ResponseFacts {
 /** Asks the application about a request. The first argument is the framework's own request. */
 export type Resolver<R, T> = (req: R, ctx: RequestContext<R>) => T | PromiseLike<T>;
 
-/** The path of a request target, also of one in absolute form (`GET http://host/path`), which routers treat alike. */
+/**
+ * The path of a request target, also of one in absolute form (`GET http://host/path`), which routers treat alike. One with
+ * a slash behind `http://host?` has no clear path, and is given back as it is: for old routers all up to that slash is the host.
+ */
 export function readPath(target: string): string {
+  if (/^[a-z][a-z\d+.-]*:\/\/[^/?#]*[?#][^/]*\//i.test(target)) return target;
   return target.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
 }

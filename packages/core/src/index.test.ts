@@ -25,6 +25,7 @@ it('exports exactly this', () => {
     'partition',
     'read',
     'readPath',
+    'routes',
     'username',
     'writeHeaders',
   ]);

@@ -22,8 +22,9 @@ export type { Denial, DenialAnswer, DenialHandler, DenialOptions } from './polic
 export { definePolicy } from './policy/define-policy.ts';
 export { expensive, type ExpensiveOptions, read, type ReadOptions } from './policy/presets.ts';
 export { auth, type AuthOptions } from './policy/auth.ts';
+export { type RouteEntries, routes, type RouteTable } from './policy/routes.ts';
 export { byTier, type Tiers } from './policy/tiers.ts';
-export type { PolicySpec } from './policy/choose.ts';
+export type { Chooser, PolicySpec } from './policy/choose.ts';
 export type { Charge } from './policy/charge.ts';
 export type { Deadline } from './stores/deadline.ts';
 export type { Adjustment, Store, Taken, TakeRequest } from './stores/store.ts';

@@ -16,6 +16,10 @@ export class ExpressContext extends NodeContext<Request> {
     return typeof route?.path === 'string' ? route.path : undefined;
   }
 
+  get mount(): string {
+    return this.raw.baseUrl;
+  }
+
   get proxyTrust(): 'everything' | undefined {
     return this.raw.app.get('trust proxy') === true ? 'everything' : undefined;
   }

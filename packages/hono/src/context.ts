@@ -1,6 +1,6 @@
 import type { RequestContext, ResponseFacts } from '@tollgate/core';
 import type { Context } from 'hono';
-import { routePath } from 'hono/route';
+import { matchedRoutes, routePath } from 'hono/route';
 
 /** Hono's context as core sees it. */
 export class HonoContext implements RequestContext<Context> {
@@ -37,9 +37,16 @@ export class HonoContext implements RequestContext<Context> {
     return this.raw.req.path;
   }
 
-  /** The pattern that this middleware is mounted on; Hono has not come to the handler yet. */
+  /**
+   * The pattern of the handler that is to answer: Hono matches all routes before it runs the first. Those for all methods
+   * are rather middlewares; where there is no other, the pattern that this middleware is mounted on.
+   */
   get route(): string | undefined {
-    return routePath(this.raw);
+    const behind = matchedRoutes(this.raw).slice(this.raw.req.routeIndex);
+    const handler =
+      behind.find(({ method, path }) => method !== 'ALL' && !path.endsWith('*')) ??
+      behind.findLast(({ path }) => !path.includes('*'));
+    return handler?.path ?? routePath(this.raw);
   }
 
   get ip(): string | undefined {

@@ -31,6 +31,7 @@ export interface HttpResponse {
 interface PlatformRequest extends HttpRequest {
   /** Express; with its router's mount point taken off `url`. */
   readonly originalUrl?: string;
+  readonly baseUrl?: string;
   readonly route?: { readonly path?: unknown };
   readonly app?: { get(setting: string): unknown };
   /** Fastify. */
@@ -53,6 +54,11 @@ export class NestContext extends NodeContext<HttpRequest> {
   get route(): string | undefined {
     const { route, routeOptions } = this.raw as PlatformRequest;
     return typeof route?.path === 'string' ? route.path : routeOptions?.url;
+  }
+
+  /** Where another application on Express has mounted this one. */
+  get mount(): string | undefined {
+    return (this.raw as PlatformRequest).baseUrl;
   }
 
   get proxyTrust(): RequestContext['proxyTrust'] {

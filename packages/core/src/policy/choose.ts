@@ -5,20 +5,24 @@ import type { Policy } from './policy.ts';
 
 type Chosen<R> = Policy<R> | readonly Policy<R>[] | false;
 
-/** What a middleware is given: a policy, several decided together, or a chooser (false: this request is not counted). */
-export type PolicySpec<R = unknown> =
-  | Policy<R>
-  | readonly Policy<R>[]
-  | ((ctx: RequestContext<R>) => MaybePromise<Chosen<R>>);
+/** Chooses the policies of a request; false, or an empty array: this request is not counted. */
+export interface Chooser<R = unknown> {
+  (ctx: RequestContext<R>): MaybePromise<Chosen<R>>;
+  /** What it may choose, as far as it is known before any request. */
+  readonly policies?: readonly Policy<R>[];
+}
+
+/** What a middleware is given: a policy, several decided together, or a chooser. */
+export type PolicySpec<R = unknown> = Policy<R> | readonly Policy<R>[] | Chooser<R>;
 
 /** The policies of a request. */
 export function choosePolicies<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): MaybePromise<readonly Policy<R>[]> {
   return typeof spec === 'function' ? andThen(spec(ctx), listPolicies) : listPolicies(spec);
 }
 
-/** The policies that are known before any request; a chooser's come with the requests. */
+/** The policies that are known before any request; those of a chooser that names none come with the requests. */
 export function declaredPolicies<R>(spec: PolicySpec<R>): readonly Policy<R>[] {
-  if (typeof spec === 'function') return [];
+  if (typeof spec === 'function') return listPolicies(spec.policies ?? []);
   if ((spec as unknown) === false || (Array.isArray(spec) && spec.length === 0))
     invalid('policy', 'at least one policy', spec);
   return listPolicies(spec);
@@ -32,15 +36,13 @@ function listPolicies<R>(chosen: Chosen<R>): readonly Policy<R>[] {
 }
 
 function checkPolicy<R>(policy: Policy<R>): Policy<R> {
-  if (
-    typeof policy === 'object' &&
-    policy !== null &&
-    Array.isArray(policy.limits) &&
-    typeof policy.shape === 'string'
-  ) {
-    return policy;
-  }
+  if (isPolicy(policy)) return policy;
   return invalid('policy', 'a policy made by definePolicy() or a preset, an array of these, or a function', policy);
+}
+
+export function isPolicy(value: unknown): value is Policy<never> {
+  const { limits, shape } = (value ?? {}) as Partial<Policy>;
+  return Array.isArray(limits) && typeof shape === 'string';
 }
 
 /** A CORS preflight is the browser's question, not the client's request: counting it would halve every budget. */

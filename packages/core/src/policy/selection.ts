@@ -32,8 +32,8 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
   return {
     register(spec) {
       const policies = declaredPolicies(spec);
-      // One that is listed twice is charged once, and shapes once.
-      checkShaping([...new Set(policies)].flatMap(({ limits }) => limits));
+      // One that is listed twice is charged once, and shapes once; those of a chooser are alternatives.
+      if (typeof spec !== 'function') checkShaping([...new Set(policies)].flatMap(({ limits }) => limits));
       for (const policy of policies) {
         if (!knowsTiers && policy.limits.some(({ limit }) => isTiers(limit))) {
           invalid('limiter.tier', `a function, since policy "${policy.name}" has limits by tier`, undefined);

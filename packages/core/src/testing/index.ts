@@ -7,4 +7,5 @@ export { describeStore, type StoreUnderTest } from './describe-store.ts';
 export { type AdapterUnderTest, type AppSpec, describeAdapter } from './describe-adapter.ts';
 export { describeIdentity, type IdentityAppSpec, type IdentityUnderTest } from './describe-identity.ts';
 export { describeLogin, type LoginAppSpec, type LoginUnderTest } from './describe-login.ts';
+export { describeRoutes, type RoutesAppSpec, type RoutesUnderTest } from './describe-routes.ts';
 export { overHttp, type RunningApp } from './http-app.ts';
