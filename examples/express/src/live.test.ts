@@ -1,5 +1,6 @@
 // oxlint-disable no-control-regex -- escape sequences are what a view on a terminal writes
-import { createLimiter, definePolicy, type RequestContext } from '@tollgate/express';
+import { createLimiter, type RequestContext } from '@tollgate/express';
+import { definePolicy } from '@tollgate/core';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createLiveView, type Terminal } from './live.ts';
 

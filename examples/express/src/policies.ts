@@ -1,11 +1,10 @@
 import { auth, expensive, read } from '@tollgate/express';
-import type { Request } from 'express';
 
 /** Everything: 1000 requests a minute for each caller. */
 export const everything = read();
 
 /** Guessing one account's password from one address is slow; guessing many accounts' from there is not much faster. */
-export const login = auth<Request>({
+export const login = auth({
   name: 'login',
   username: (req) => emailOf(req.body),
   success: ({ status }) => status === 200,

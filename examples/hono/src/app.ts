@@ -18,7 +18,7 @@ const PRODUCTS = [
 /** The example's only account. A real application looks it up and compares a password hash. */
 const ACCOUNT = { email: 'ada@example.com', password: 'engine' };
 
-const login = auth<Context>({
+const login = auth({
   name: 'login',
   username: async (c) => emailOf(await bodyOf(c)),
   success: ({ status }) => status === 200,

@@ -35,7 +35,7 @@ const PRODUCTS = [
 const ACCOUNT = { email: 'ada@example.com', password: 'engine' };
 
 /** Guards run after the body is parsed: this policy counts by what is in it. */
-const login = auth<HttpRequest>({
+const login = auth({
   name: 'login',
   username: (request) => emailOf(request.body),
   success: ({ status }) => status < 300,

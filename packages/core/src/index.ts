@@ -23,6 +23,7 @@ export { definePolicy } from './policy/define-policy.ts';
 export { expensive, type ExpensiveOptions, read, type ReadOptions } from './policy/presets.ts';
 export { auth, type AuthOptions } from './policy/auth.ts';
 export { type RouteEntries, routes, type RouteTable } from './policy/routes.ts';
+export type { PolicyMakers } from './policy/makers.ts';
 export { byTier, type Tiers } from './policy/tiers.ts';
 export type { Chooser, PolicySpec } from './policy/choose.ts';
 export type { Charge } from './policy/charge.ts';

@@ -1,2 +1,3 @@
 export { rateLimit, type RateLimitOptions, type RateLimitVariables } from './rate-limit.ts';
+export { auth, definePolicy, expensive, partition, read, routes, username } from './makers.ts';
 export * from '@tollgate/core';

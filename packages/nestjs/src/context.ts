@@ -11,7 +11,8 @@ import {
 /** What Express's and Fastify's requests have in common. */
 export interface HttpRequest extends NodeRequest {
   readonly url: string;
-  readonly body?: unknown;
+  /** What the platform parsed. Of JSON it can be anything, which `body?.name` survives. */
+  readonly body?: Readonly<Record<string, unknown>> | undefined;
   readonly user?: unknown;
   /** The decision of the last limiter that counted this request. */
   rateLimit?: Decision;

@@ -3,9 +3,10 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { RequestContext } from '../context.ts';
 import { ConfigError } from '../errors.ts';
 import { createLimiter } from '../limiter.ts';
+import { auth } from './auth.ts';
 import { definePolicy } from './define-policy.ts';
 import type { Policy } from './policy.ts';
-import { auth, read } from './presets.ts';
+import { read } from './presets.ts';
 import { type RouteEntries, routes, type RouteTable } from './routes.ts';
 
 const policy = (name: string): Policy => definePolicy({ name, limits: [{ limit: 1, window: '1m' }] });

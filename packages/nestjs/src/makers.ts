@@ -1,0 +1,22 @@
+import {
+  auth as authOfCore,
+  definePolicy as definePolicyOfCore,
+  expensive as expensiveOfCore,
+  partition as partitionOfCore,
+  type PolicyMakers,
+  read as readOfCore,
+  routes as routesOfCore,
+  username as usernameOfCore,
+} from '@tollgate/core';
+import type { HttpRequest } from './context.ts';
+
+// The same functions: only the request that theirs are asked about has its type.
+type Makers = PolicyMakers<HttpRequest>;
+
+export const read: Makers['read'] = readOfCore;
+export const expensive: Makers['expensive'] = expensiveOfCore;
+export const auth: Makers['auth'] = authOfCore;
+export const definePolicy: Makers['definePolicy'] = definePolicyOfCore;
+export const routes: Makers['routes'] = routesOfCore;
+export const partition: Makers['partition'] = partitionOfCore;
+export const username: Makers['username'] = usernameOfCore;
