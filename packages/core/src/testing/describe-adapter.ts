@@ -50,6 +50,7 @@ export interface StartOptions extends Omit<Partial<PolicyOptions>, 'limits'> {
   /** In place of `limit`. */
   readonly limits?: readonly LimitOptions[];
   readonly reply?: ReplyOptions;
+  readonly pepper?: string;
   readonly store?: Store;
   readonly onRead?: () => void;
 }
@@ -80,9 +81,9 @@ export function describeAdapter(subject: AdapterUnderTest): void {
       it.skipIf(reason !== undefined)(reason === undefined ? name : `${name} (skipped: ${reason})`, async () => {
         const clock = createClock();
         const start = async (options: StartOptions = {}): Promise<Client> => {
-          const { limit = { limit: 3, window: '1m' }, limits = [limit], reply = {}, ...others } = options;
+          const { limit = { limit: 3, window: '1m' }, limits = [limit], reply = {}, pepper, ...others } = options;
           const { store = storeOn(clock), onRead = () => {}, ...policy } = others;
-          const limiter = createLimiter({ store, reply, onWarning: () => {} });
+          const limiter = createLimiter({ store, reply, onWarning: () => {}, ...(pepper !== undefined && { pepper }) });
           const app = await subject.create({
             limiter,
             policy: definePolicy({ name: 'everywhere', ...policy, limits }),

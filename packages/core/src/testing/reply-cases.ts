@@ -157,6 +157,36 @@ export function replyCases(test: Test): void {
     expect(same.headers.get('access-control-expose-headers')).toBeNull();
   });
 
+  test('a name that would break out of a header comes back as it is', async ({ start }) => {
+    const name = String.raw`a"b\c;q=9, "x`;
+    const client = await start({ name, limit: { limit: 1, window: '1m' } });
+    const first = await client.get('/read');
+    expect(itemsOf(first.headers.get('ratelimit-policy'))).toEqual([[name, { q: 1, w: 60 }]]);
+    expect(itemsOf(first.headers.get('ratelimit'))).toMatchObject([[name, { r: 0 }]]);
+    const denied = await client.get('/read', { accept: PROBLEM });
+    expect(await denied.json()).toMatchObject({ 'violated-policies': [name] });
+  });
+
+  test('a partition key differs by client, and is no hash that trying all addresses would find', async ({ start }) => {
+    const client = await start({ reply: { partitionKey: true }, pepper: 'a pepper for the suite' });
+    const keyOf = async (agent: string): Promise<string> => {
+      const { headers } = await client.get('/read', { 'user-agent': agent });
+      const [[, { pk }] = [undefined, {}]] = itemsOf(headers.get('ratelimit'));
+      expect(itemsOf(headers.get('ratelimit-policy'))[0]?.[1]['pk']).toEqual(pk);
+      return [...new Uint8Array(pk as ArrayBuffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    };
+    const mine = await keyOf('one');
+    expect(mine).toMatch(/^[0-9a-f]{24}$/);
+    expect(await keyOf('one')).toBe(mine);
+    expect(await keyOf('two')).not.toBe(mine);
+    for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
+      const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(address));
+      expect([...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')).not.toContain(
+        mine,
+      );
+    }
+  });
+
   test('several limits of a policy are all listed, and the one that denies is named', async ({ start }) => {
     const client = await start({
       limits: [
