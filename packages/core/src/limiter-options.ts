@@ -2,7 +2,7 @@ import type { Resolver } from './context.ts';
 import { type Duration, toMs } from './duration.ts';
 import { isProduction, replicaHint } from './environment.ts';
 import type { Identified } from './identity/identity.ts';
-import { checkFunction, checkOptions, invalid } from './options.ts';
+import { checkFunction, checkOptions, invalid, secretAs } from './options.ts';
 import { memoryStore } from './stores/memory-store.ts';
 import { checkReplyOptions, type ReplyOptions, type ReplyParts } from './reply/reply-options.ts';
 import type { Store } from './stores/store.ts';
@@ -47,10 +47,7 @@ export function checkLimiterOptions<R>(options: LimiterOptions<R>): LimiterParts
   for (const name of ['identify', 'tier', 'onDecision', 'onWarning'] as const)
     checkFunction(`limiter.${name}`, options[name]);
   if (pepper !== undefined && (typeof pepper !== 'string' || pepper.length < MIN_PEPPER)) {
-    // A secret does not belong into an error, not even one that is too short.
-    const received =
-      typeof pepper === 'string' ? 'a shorter one' : typeof pepper === 'object' ? pepper : `a ${typeof pepper}`;
-    invalid('limiter.pepper', `a string of at least ${MIN_PEPPER} characters`, received);
+    invalid('limiter.pepper', `a string of at least ${MIN_PEPPER} characters`, secretAs(pepper));
   }
   return {
     store,

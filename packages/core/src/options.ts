@@ -17,9 +17,13 @@ export function show(value: unknown): string {
 }
 
 function showText(text: string): string {
-  // A URL in the wrong place is Redis's more often than not, and has the password in it.
-  const safe = text.replace(/:\/\/.*/s, '://…');
-  return shorten(safe, JSON.stringify).replace(
+  // In the wrong place it may be the URL of the store, and the password in it is nobody else's business.
+  return shorten(text.replace(/(rediss?:\/\/|:\/\/(?=.*@)).*/is, '$1…'), quote);
+}
+
+/** On one line, whatever a terminal takes for the end of one. */
+function quote(text: string): string {
+  return JSON.stringify(text).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
     (invisible) => `\\u{${invisible.codePointAt(0)?.toString(16)}}`,
   );
@@ -44,9 +48,20 @@ export function invalid(option: string, rule: string, value: unknown): never {
   throw new ConfigError('invalid-option', option, `${option} must be ${rule}; received ${show(value)}.`);
 }
 
-/** The path of an option. A name that is no plain word is quoted, or it could break the line: `byTier["a\nb"]`. */
+/** The path of an option. A name that is no plain word is quoted, or it could break the line. */
 export function pathTo(where: string, name: string): string {
-  return /^[\w$]+$/.test(name) ? `${where}.${name}` : `${where}[${show(name)}]`;
+  return /^[\w$]+$/.test(name) ? `${where}.${name}` : entryOf(where, name);
+}
+
+/** The path of an entry whose key is any text: `routes['/x']`. */
+export function entryOf(where: string, key: string): string {
+  return `${where}['${shorten(key, (start) => quote(start).slice(1, -1))}']`;
+}
+
+/** What an error may say of a secret: nothing of its content, not even when it is too short or of a wrong type. */
+export function secretAs(value: unknown): unknown {
+  if (typeof value === 'string') return 'a shorter one';
+  return typeof value === 'number' || typeof value === 'bigint' ? `a value of type ${typeof value}` : value;
 }
 
 /** An options object without unknown names: a misspelt option must not be silently ignored. */
