@@ -2,7 +2,7 @@ import type { Resolver } from './context.ts';
 import { type Duration, toMs } from './duration.ts';
 import { isProduction, replicaHint } from './environment.ts';
 import type { Identified } from './identity/identity.ts';
-import { checkFunction, checkOptions, invalid } from './options.ts';
+import { checkFunction, checkOptions, invalid, secretAs } from './options.ts';
 import { memoryStore } from './stores/memory-store.ts';
 import { checkReplyOptions, type ReplyOptions, type ReplyParts } from './reply/reply-options.ts';
 import type { Store } from './stores/store.ts';
@@ -26,6 +26,7 @@ export interface LimiterOptions<R = unknown> extends Listeners {
 
 const OPTIONS = ['store', 'deadline', 'identify', 'tier', 'pepper', 'reply', 'onDecision', 'onWarning'];
 const MIN_PEPPER = 16;
+const MAX_DEADLINE_MS = 10_000;
 
 /** What a limiter is made of, checked. */
 export interface LimiterParts {
@@ -40,19 +41,20 @@ export interface LimiterParts {
 /** @throws ConfigError when an option is unknown or out of range */
 export function checkLimiterOptions<R>(options: LimiterOptions<R>): LimiterParts {
   checkOptions('limiter', options, OPTIONS);
-  const { store = memoryStore(), deadline = store.deadlineMs, identify, tier, pepper } = options;
+  const { store = memoryStore(), deadline, identify, tier, pepper } = options;
   if (typeof store?.take !== 'function')
     invalid('limiter.store', 'a store such as memoryStore() or redisStore(url)', store);
   for (const name of ['identify', 'tier', 'onDecision', 'onWarning'] as const)
     checkFunction(`limiter.${name}`, options[name]);
   if (pepper !== undefined && (typeof pepper !== 'string' || pepper.length < MIN_PEPPER)) {
-    // A secret does not belong into an error, not even one that is too short.
-    const received = typeof pepper === 'string' ? 'a shorter one' : pepper;
-    invalid('limiter.pepper', `a string of at least ${MIN_PEPPER} characters`, received);
+    invalid('limiter.pepper', `a string of at least ${MIN_PEPPER} characters`, secretAs(pepper));
   }
   return {
     store,
-    deadlineMs: toMs('limiter.deadline', deadline, 1, 10_000),
+    deadlineMs:
+      deadline === undefined
+        ? toMs('limiter.store.deadlineMs', store.deadlineMs, 1, MAX_DEADLINE_MS)
+        : toMs('limiter.deadline', deadline, 1, MAX_DEADLINE_MS),
     identify,
     tier,
     pepper,

@@ -49,33 +49,6 @@ function check(limiter: Limiter, spec: Parameters<Limiter['check']>[1], facts?: 
 afterEach(() => vi.restoreAllMocks());
 
 describe('createLimiter', () => {
-  it.each([
-    [{ store: {} }, 'limiter.store must be a store such as memoryStore() or redisStore(url); received an object'],
-    [{ deadline: 0 }, 'limiter.deadline must be a duration from 1 ms to 10000 ms'],
-    [{ deadline: '1h' }, 'limiter.deadline must be a duration'],
-    [{ identify: 'x' }, 'limiter.identify must be a function; received "x"'],
-    [{ onDecision: 1 }, 'limiter.onDecision must be a function; received 1'],
-    [{ pepper: 'short-secret' }, 'limiter.pepper must be a string of at least 16 characters; received "a shorter one"'],
-    [{ pepper: 5 }, 'limiter.pepper must be'],
-    [{ sotre: {} }, 'limiter has no option "sotre"; did you mean store?'],
-  ])('refuses %o', (options, message) => {
-    expect(() => createLimiter(options as LimiterOptions)).toThrow(message);
-  });
-
-  it('never repeats a pepper in an error', () => {
-    expect(() => createLimiter({ pepper: 'short-secret' })).not.toThrow('short-secret');
-  });
-
-  it.each([false, []])('refuses %o, which would limit nothing', (spec) => {
-    expect(() => createLimiter().register(spec as never)).toThrow('policy must be at least one policy');
-  });
-
-  it.each([undefined, null, 5, 'read', {}, [{}], [undefined]])('refuses %o in place of a policy', (spec) => {
-    expect(() => createLimiter().register(spec as never)).toThrow(
-      'policy must be a policy made by definePolicy() or a preset',
-    );
-  });
-
   it('takes a policy name for one shape of limits', () => {
     const { limiter } = limiterWith();
     limiter.register([read(), read()]);
@@ -549,11 +522,6 @@ describe('limits that a request tells', () => {
     expect(() => createLimiter().register(tiered)).toThrow(
       'limiter.tier must be a function, since policy "api" has limits by tier; received undefined.',
     );
-    for (const bad of [{}, null, { free: -1 }, { free: Number.NaN }, { free: '5' }])
-      expect(() => byTier(bad as never)).toThrow(/^byTier/);
-    expect(() => definePolicy({ name: 'p', limits: [{ limit: byTier({ a: 1, b: 2 ** 50 }), window: '1d' }] })).toThrow(
-      'policy.limits[0].limit.b must be an integer',
-    );
   });
 
   it('may come from a function, asked once per request, and widen the backstop with them', () => {
@@ -927,8 +895,6 @@ describe('peek, reset, block, unblock', () => {
     expect(limiter.unblock(contextOf(), policy)).toBe(true);
     expect(limiter.unblock(contextOf(), policy)).toBe(false);
     expect(check(limiter, policy)).toMatchObject({ allowed: true, binding: { remaining: 4 } });
-    for (const duration of [0, -1, '32d', 'soon'])
-      expect(() => limiter.block(contextOf(), policy, duration as number)).toThrow('block must be a duration');
   });
 
   it("fail with the store's error, so that nobody believes a lock-out that did not happen", async () => {

@@ -13,10 +13,15 @@ export interface AdapterOptions {
   readonly limiter?: Limiter;
 }
 
-/** The limiter that an adapter was given, or else the one that the whole process shares. */
-export function limiterOf({ limiter }: AdapterOptions): Limiter {
+/**
+ * The limiter that an adapter was given, or else the one that the whole process shares.
+ * @param where how the adapter's options are called in errors
+ * @throws ConfigError when it was given something else
+ */
+export function limiterOf({ limiter }: AdapterOptions, where = 'rateLimit'): Limiter {
   if (limiter === undefined) return sharedLimiter();
-  if (typeof limiter?.check !== 'function') invalid('limiter', 'a limiter made by createLimiter()', limiter);
+  if (typeof limiter?.check !== 'function' || typeof limiter.register !== 'function')
+    invalid(`${where}.limiter`, 'a limiter made by createLimiter()', limiter);
   return limiter;
 }
 

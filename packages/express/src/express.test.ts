@@ -140,14 +140,3 @@ describe.each([
     expect([...login.headers.keys()].filter((name) => /ratelimit-(limit|remaining|reset)/.test(name))).toEqual([]);
   });
 });
-
-it('refuses a wrong policy or option when it is made', () => {
-  expect(() => rateLimit([])).toThrow('policy must be at least one policy');
-  expect(() => rateLimit({} as never)).toThrow('policy must be a policy made by definePolicy()');
-  expect(() => rateLimit(perIp('p', 1), { limitr: 1 } as object)).toThrow(
-    'rateLimit has no option "limitr"; did you mean limiter?',
-  );
-  expect(() => rateLimit(perIp('p', 1), { limiter: {} as never })).toThrow(
-    'limiter must be a limiter made by createLimiter()',
-  );
-});

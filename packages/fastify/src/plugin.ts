@@ -31,8 +31,8 @@ const REGISTER_OPTIONS = ['prefix', 'logLevel', 'logSerializers'];
 const plugin: FastifyPluginAsync<RateLimitOptions> = async (fastify, options) => {
   checkOptions('rateLimit', options, ['limiter', 'policy', ...REGISTER_OPTIONS]);
   const limiter = limiterOf(options);
+  if (options.policy !== undefined) limiter.register(options.policy);
   const { policy = false } = options;
-  if (policy !== false) limiter.register(policy);
   const hooks = createHooks(limiter, policy);
   const coverage: RouteCoverage[] = [];
 

@@ -8,7 +8,8 @@ export function RateLimit(policy: PolicySpec<HttpRequest>): CustomDecorator<type
 /** A policy written for the platform's own request: Express's `Request`, Fastify's `FastifyRequest`. */
 export function RateLimit(policy: PolicySpec<never>): CustomDecorator<typeof RATE_LIMIT_POLICY>;
 export function RateLimit(policy: PolicySpec<never>): CustomDecorator<typeof RATE_LIMIT_POLICY> {
-  return SetMetadata(RATE_LIMIT_POLICY, policy);
+  // Undefined, as a cycle of imports leaves it, would read as no decorator at all; null stops the start.
+  return SetMetadata(RATE_LIMIT_POLICY, policy ?? null);
 }
 
 /** Takes a controller or a route out of all limits. */

@@ -33,7 +33,7 @@ export class RateLimitModule implements OnModuleInit {
    */
   static forRoot(options: RateLimitModuleOptions = {}): DynamicModule {
     checkOptions('RateLimitModule.forRoot', options, ['limiter', 'policy']);
-    const limiter = limiterOf(options);
+    const limiter = limiterOf(options, 'RateLimitModule.forRoot');
     if (options.policy !== undefined) limiter.register(options.policy);
     return {
       module: RateLimitModule,

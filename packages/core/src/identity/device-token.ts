@@ -2,7 +2,7 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { type Duration, toMs } from '../duration.ts';
-import { checkFunction, checkOptions, invalid } from '../options.ts';
+import { checkFunction, checkOptions, invalid, secretAs } from '../options.ts';
 import { textOf, normalizeUsername, type UsernameOptions } from './username.ts';
 
 export interface DeviceTokensOptions extends UsernameOptions {
@@ -88,11 +88,8 @@ function checkSecrets(secret: unknown): readonly string[] {
   if (secrets.length === 0) invalid('deviceTokens.secret', rule, secret);
   const wrong = secrets.findIndex((one) => typeof one !== 'string' || one.length < MIN_SECRET);
   if (wrong === -1) return secrets as readonly string[];
-  // A secret does not belong into an error, not even one that is too short or of a wrong type.
-  const one = secrets[wrong];
-  const received =
-    typeof one === 'string' ? 'a shorter one' : one === undefined ? undefined : `a value of type ${typeof one}`;
-  return invalid(Array.isArray(secret) ? `deviceTokens.secret[${wrong}]` : 'deviceTokens.secret', rule, received);
+  const option = Array.isArray(secret) ? `deviceTokens.secret[${wrong}]` : 'deviceTokens.secret';
+  return invalid(option, rule, secretAs(secrets[wrong]));
 }
 
 /** Of texts of one length, in a time that does not tell how much of them is the same. */

@@ -73,13 +73,3 @@ describe('toPlace', () => {
     expect(placeOf(['apiKey'])).toEqual({ part: 'apiKey', custom: false });
   });
 });
-
-describe('partition', () => {
-  it.each(['', 'a b', 'a:b', 'x'.repeat(33), 'ip', 'global', 5])('refuses the name %s', (name) => {
-    expect(() => partition(name as string, () => 'x')).toThrow('partition.name must be');
-  });
-
-  it('refuses what is no function', () => {
-    expect(() => partition('tenant', 'x' as never)).toThrow('partition.resolve must be a function; received "x"');
-  });
-});

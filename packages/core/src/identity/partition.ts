@@ -25,22 +25,25 @@ export type PartitionPart<R> = Partition<R> | 'site';
  * @param resolve the value; `undefined` (or an error) means that the limit cannot be counted for this request
  */
 export function partition<R = unknown>(name: string, resolve: CustomPartition<R>['resolve']): CustomPartition<R> {
-  if (typeof name !== 'string' || !/^[\w-]{1,32}$/.test(name))
-    invalid('partition.name', '1 to 32 letters, digits, _ or -', name);
-  if ((BUILT_IN as readonly string[]).includes(name))
-    invalid('partition.name', `other than ${BUILT_IN.join(', ')}`, name);
-  if (typeof resolve !== 'function') invalid('partition.resolve', 'a function', resolve);
+  checkCustom('partition', { name, resolve });
   return { name, resolve };
+}
+
+function checkCustom(at: string, { name, resolve }: { readonly name: unknown; readonly resolve: unknown }): void {
+  if (typeof name !== 'string' || !/^[\w-]{1,32}$/.test(name))
+    invalid(`${at}.name`, '1 to 32 letters, digits, _ or -', name);
+  if ((BUILT_IN as readonly string[]).includes(name)) invalid(`${at}.name`, `other than ${BUILT_IN.join(', ')}`, name);
+  if (typeof resolve !== 'function') invalid(`${at}.resolve`, 'a function', resolve);
 }
 
 /** @throws ConfigError when a limit's `per` names no partition. */
 export function checkPartitions<R>(option: string, per: unknown): readonly Partition<R>[] {
-  const parts: unknown[] = Array.isArray(per) ? per : [per];
+  const parts: unknown[] = Array.isArray(per) ? [...(per as unknown[])] : [per];
   const rule = `one of ${BUILT_IN.join(', ')}, partition(name, resolve), or a non-empty array of these`;
   if (parts.length === 0) invalid(option, rule, per);
   for (const part of parts) {
     const custom = typeof part === 'object' && part !== null && typeof (part as CustomPartition).resolve === 'function';
-    if (custom) partition((part as CustomPartition).name, (part as CustomPartition).resolve);
+    if (custom) checkCustom(option, part as CustomPartition);
     else if (!(BUILT_IN as readonly unknown[]).includes(part)) invalid(option, rule, part);
   }
   return parts as Partition<R>[];

@@ -96,11 +96,13 @@ function compileTrust(trust: TrustProxy, option: string): (hop: string, distance
     }
     return (_, distance) => distance < count;
   }
-  const entries: readonly unknown[] =
-    typeof trust === 'string' ? trust.split(',').map((entry) => entry.trim()) : (trust as readonly unknown[]);
-  if (!Array.isArray(entries) || entries.length === 0)
-    invalid(option, 'addresses, CIDRs, or { hops, originUnreachable: true }', trust);
-  const networks = entries.flatMap((entry) => NAMED.get(entry) ?? [entry]).map((entry) => toNetwork(entry, option));
+  const listed: unknown = typeof trust === 'string' ? trust.split(',').map((entry) => entry.trim()) : trust;
+  // Spread, because flatMap would jump over a hole.
+  const entries: readonly unknown[] = Array.isArray(listed) ? [...(listed as unknown[])] : [];
+  if (entries.length === 0) invalid(option, 'addresses, CIDRs, or { hops, originUnreachable: true }', trust);
+  const networks = entries
+    .flatMap<unknown>((entry) => NAMED.get(entry) ?? [entry])
+    .map((entry) => toNetwork(entry, option));
   return (hop) => {
     const parsed = parseAddress(hop);
     return parsed !== undefined && networks.some((network) => contains(network, parsed));
@@ -112,6 +114,9 @@ function toNetwork(entry: unknown, option: string): Network {
   const [, text = '', bitsText] = /^([^/"[\]]+)(?:\/(\d{1,3}))?$/.exec(typeof entry === 'string' ? entry : '') ?? [];
   const address = parseAddress(text);
   if (address === undefined) return invalid(option, rule, entry);
+  // A header's address may have a port, or a zone that says nothing; whoever configures one means something by it.
+  const extra = address.ip instanceof ipaddr.IPv4 ? /%|^\d+\.[\d.]*:/ : /%(?:$|.*%)/;
+  if (extra.test(text)) return invalid(option, rule, entry);
   // parseAddress has turned a mapped address into IPv4. Its prefix counts from the mapped form's 128 bits:
   // `::ffff:10.0.0.0/8` would trust all of IPv4 (CVE-2026-90711).
   const mapped = address.ip instanceof ipaddr.IPv4 && text.includes(':');

@@ -179,16 +179,4 @@ describe('username', () => {
       expect(placeOf('bob', { normalize: () => answer as string })).toBeUndefined();
     }
   });
-
-  it('refuses a wrong option when it is made', () => {
-    expect(() => username(() => 'bob', { normalise: () => '' } as UsernameOptions)).toThrow(
-      'username has no option "normalise"; did you mean normalize?',
-    );
-    expect(() => username(() => 'bob', { normalize: 'lower' as never })).toThrow(
-      'username.normalize must be a function; received "lower"',
-    );
-    expect(() => username('email' as never)).toThrow('username.resolve must be a function; received "email"');
-    expect(() => username(undefined as never)).toThrow('must be a function; received undefined');
-    expect(() => username(() => 'bob', null as never)).toThrow('username must be an object; received null');
-  });
 });

@@ -2,7 +2,7 @@ import type { Resolver } from '../context.ts';
 import type { CustomPartition } from '../identity/partition.ts';
 import { username, type UsernameOptions } from '../identity/username.ts';
 import { checkFunction, checkOptions, invalid } from '../options.ts';
-import { definePolicy } from './define-policy.ts';
+import { preparePolicy } from './define-policy.ts';
 import type { LimitOptions, Policy, ResponseTest } from './policy.ts';
 import { PRESET_OPTIONS, type PresetOptions } from './presets.ts';
 import { createDevices, type Devices } from './trusted-device.ts';
@@ -55,12 +55,13 @@ export function auth<R = unknown>(options: AuthOptions<R>): Policy<R> {
   if (typeof resolve !== 'function') invalid('auth.username', 'a function that tells the name', resolve);
   checkFunction('auth.success', success);
   checkFunction('auth.trustedDevice', trustedDevice);
+  checkFunction('auth.normalize', normalize);
   const account = username(resolve, normalize === undefined ? {} : { normalize });
   const limits =
     trustedDevice === undefined
       ? limitsOfAll({ algorithm }, account, success)
       : limitsByDevice(createDevices(account, trustedDevice), success);
-  return definePolicy({ ...policy, name, disclose, limits });
+  return preparePolicy({ ...policy, name, disclose, limits }, 'auth');
 }
 
 /** Logs, because a window would let nearly twice as many guesses pass around its edge. */

@@ -29,6 +29,19 @@ const MAX_LIMITS = 16;
  */
 export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> {
   checkOptions('policy', options, POLICY_OPTIONS);
+  return preparePolicy(options, 'policy');
+}
+
+/**
+ * @param at how the options are called in errors: a preset's by its own name, as they were written
+ * @param limitAt how those of a limit are
+ * @throws ConfigError
+ */
+export function preparePolicy<R>(
+  options: PolicyOptions<R>,
+  at: string,
+  limitAt: (i: number) => string = (i) => `${at}.limits[${i}]`,
+): Policy<R> {
   const {
     name,
     limits,
@@ -45,27 +58,31 @@ export function definePolicy<R = unknown>(options: PolicyOptions<R>): Policy<R> 
   } = options;
   // A character outside of printable ASCII could break out of a header, or make the whole field invalid.
   if (typeof name !== 'string' || !/^[\x20-\x7E]{1,64}$/.test(name)) {
-    invalid('policy.name', '1 to 64 printable ASCII characters', name);
+    invalid(`${at}.name`, '1 to 64 printable ASCII characters', name);
   }
-  if (!Array.isArray(limits) || limits.length === 0) invalid('policy.limits', 'a non-empty array', limits);
+  if (!Array.isArray(limits) || limits.length === 0) invalid(`${at}.limits`, 'a non-empty array', limits);
   // Each one is in the headers of every response, and clients refuse headers of more than 8 to 16 kB.
   if (limits.length > MAX_LIMITS)
-    invalid('policy.limits', `an array of at most ${MAX_LIMITS}`, `${limits.length} limits`);
-  checkOneOf('policy.disclose', disclose, ['full', 'retry-after', 'none']);
-  checkFunction('policy.skip', skip);
-  checkFunction('policy.refundWhen', refundWhen);
-  checkOneOf('policy.mode', mode, ['enforce', 'shadow']);
-  checkInteger('policy.backstop', backstop, 1, MAX_UNITS);
-  checkDenialOptions('policy', options);
-  const share = checkShare(onStoreFailure);
+    invalid(`${at}.limits`, `an array of at most ${MAX_LIMITS}`, `${limits.length} limits`);
+  checkOneOf(`${at}.disclose`, disclose, ['full', 'retry-after', 'none']);
+  checkFunction(`${at}.skip`, skip);
+  checkFunction(`${at}.refundWhen`, refundWhen);
+  checkOneOf(`${at}.mode`, mode, ['enforce', 'shadow']);
+  checkInteger(`${at}.backstop`, backstop, 1, MAX_UNITS);
+  checkDenialOptions(at, options);
+  const share = checkShare(`${at}.onStoreFailure`, onStoreFailure);
 
   const prepared: Limit<R>[] = [];
   for (const [i, limit] of (limits as readonly LimitOptions<R>[]).entries()) {
-    prepared.push(prepareLimit(`policy.limits[${i}]`, limit, { name, cost, share, alone: limits.length === 1 }));
+    prepared.push(
+      prepareLimit(limitAt(i), limit, { name, cost, costAt: `${at}.cost`, share, alone: limits.length === 1 }),
+    );
   }
+  // Where each limit has a cost of its own, none of them has looked at it.
+  if (typeof cost !== 'function') checkInteger(`${at}.cost`, cost, 0, MAX_UNITS);
   const names = prepared.map((limit) => limit.name);
   const twice = names.find((one, i) => names.indexOf(one) !== i);
-  if (twice !== undefined) invalid('policy.limits', 'limits of distinct names', twice);
+  if (twice !== undefined) invalid(`${at}.limits`, 'limits of distinct names', twice);
   checkShaping(prepared);
   const widened = prepared.filter((limit) => needsBackstop(limit, prepared, backstop));
   prepared.push(...widened.map((limit) => toBackstop(name, limit, backstop)));
@@ -114,14 +131,14 @@ export function checkShaping(limits: readonly Pick<Limit, 'rule'>[]): void {
   if (shaping > 1) invalid('policy.limits', 'limits of which at most one shapes', `${shaping} that do`);
 }
 
-function checkShare(mode: unknown): number {
+function checkShare(option: string, mode: unknown): number {
   if (typeof mode === 'object' && mode !== null) {
-    checkOptions('policy.onStoreFailure', mode, ['local']);
+    checkOptions(option, mode, ['local']);
     const { local } = mode as { local: unknown };
     if (typeof local === 'number' && local > 0 && local <= 1) return local;
-    return invalid('policy.onStoreFailure.local', 'a share above 0, up to 1', local);
+    return invalid(`${option}.local`, 'a share above 0, up to 1', local);
   }
-  checkOneOf('policy.onStoreFailure', mode, ['local', 'open', 'closed']);
+  checkOneOf(option, mode, ['local', 'open', 'closed']);
   return DEFAULT_SHARE;
 }
 

@@ -7,7 +7,7 @@ import { checkPartitions, partitionName } from '../identity/partition.ts';
 import { checkFunction, checkInteger, checkOneOf, checkOptions, invalid } from '../options.ts';
 import type { Limit, LimitOptions, LimitRules } from './policy.ts';
 import { MAX_UNITS, maxLimit, maxUnits, pathOf, type RuleFrame, toRules } from './rules.ts';
-import { isTiers, lowestOf } from './tiers.ts';
+import { byTier, checkTiers, isTiers, lowestOf } from './tiers.ts';
 
 const LIMIT_OPTIONS = [
   'name',
@@ -28,6 +28,8 @@ const MAX_NUMBERS = 1000;
 
 /** What a limit takes from its policy. */
 interface PolicyPart<R> {
+  /** What its cost is called in errors. */
+  readonly costAt: string;
   readonly name: string;
   readonly cost: number | Resolver<R, number>;
   readonly share: number;
@@ -69,12 +71,13 @@ export function prepareLimit<R>(at: string, options: LimitOptions<R>, policy: Po
   if (typeof cost !== 'function') {
     // A constant cost that can never pass is a mistake; with `limit: 0` denying everything is the point.
     const fits = numbers.length === 0 || numbers[0] === 0 ? MAX_UNITS : first.rule.burst;
-    checkInteger(options.cost === undefined ? 'policy.cost' : `${at}.cost`, cost, 0, fits);
+    checkInteger(options.cost === undefined ? policy.costAt : `${at}.cost`, cost, 0, fits);
   }
   return {
     name: named,
     per: parts,
-    limit,
+    // A copy: what was checked is what counts, whatever becomes of the application's object.
+    limit: isTiers(limit) ? byTier(limit.tiers) : limit,
     most,
     frame,
     ...first,
@@ -98,7 +101,7 @@ export function rulesOf(frame: RuleFrame, only: LimitRules | undefined): (limit:
 function checkLimit(option: string, limit: unknown, most: number): readonly number[] {
   if (typeof limit === 'function') return [];
   if (!isTiers(limit)) return [checkInteger(option, limit, 0, most)];
-  for (const [tier, units] of Object.entries(limit.tiers)) checkInteger(`${option}.${tier}`, units, 0, most);
+  checkTiers(option, limit.tiers, most);
   return [lowestOf(limit)];
 }
 

@@ -21,10 +21,6 @@ describe('read', () => {
     expect(policy.limits[0]?.rule).toMatchObject({ limit: 10, windowMs: 3_600_000 });
     expect(policy.mode).toBe('shadow');
   });
-
-  it('refuses what it does not know', () => {
-    expect(() => read({ limits: [] } as object)).toThrow('read has no option "limits"; did you mean limit?');
-  });
 });
 
 describe('expensive', () => {
@@ -39,9 +35,8 @@ describe('expensive', () => {
     expect([take().allowed, take().allowed]).toEqual([true, false]);
   });
 
-  it('takes other numbers, and refuses a cost that could never pass', () => {
+  it('takes other numbers', () => {
     expect(expensive({ limit: 100, burst: 20, cost: 5 }).limits[0]?.rule).toMatchObject({ limit: 100, burst: 20 });
-    expect(() => expensive({ cost: 61 })).toThrow(/61/);
   });
 });
 

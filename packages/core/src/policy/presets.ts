@@ -1,5 +1,5 @@
 import { checkOptions } from '../options.ts';
-import { definePolicy, POLICY_OPTIONS } from './define-policy.ts';
+import { POLICY_OPTIONS, preparePolicy } from './define-policy.ts';
 import type { LimitOptions, Policy, PolicyOptions } from './policy.ts';
 
 /** What can be changed of a preset's policy: everything but its limits. */
@@ -23,7 +23,7 @@ const EXPENSIVE_OPTIONS = [...READ_OPTIONS, 'burst'];
 export function read<R = unknown>(options: ReadOptions<R> = {}): Policy<R> {
   checkOptions('read', options, READ_OPTIONS);
   const { limit = 1000, window = '1m', per = 'identity', name = 'read', ...policy } = options;
-  return definePolicy({ ...policy, name, limits: [{ limit, window, per }] });
+  return preparePolicy({ ...policy, name, limits: [{ limit, window, per }] }, 'read', () => 'read');
 }
 
 /**
@@ -42,5 +42,5 @@ export function expensive<R = unknown>(options: ExpensiveOptions<R> = {}): Polic
     per,
     ...(burst !== undefined && { burst }),
   };
-  return definePolicy({ ...policy, name, cost, limits: [bucket] });
+  return preparePolicy({ ...policy, name, cost, limits: [bucket] }, 'expensive', () => 'expensive');
 }

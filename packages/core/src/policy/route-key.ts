@@ -1,4 +1,4 @@
-import { invalid } from '../options.ts';
+import { entryOf, invalid } from '../options.ts';
 import { covers, foldCase, isClean, PARAM, REST, type Segment, toSegments } from './route-path.ts';
 
 /** What one key of a route table says. */
@@ -20,8 +20,7 @@ const NOT_LITERAL = /[\x00-\x1F\x7F%?#\\*:;+(){}[\]^|<>"`]|^\s|\s$/;
 
 /** The name of an entry in errors. */
 export function optionOf(key: string): string {
-  const text = JSON.stringify(key.length > 60 ? `${key.slice(0, 60)}…` : key).slice(1, -1);
-  return `routes['${text}']`;
+  return entryOf('routes', key);
 }
 
 /** @throws ConfigError when the key is none of the forms, or has something in it that would never match as it looks */

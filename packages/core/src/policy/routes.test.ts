@@ -7,7 +7,7 @@ import { auth } from './auth.ts';
 import { definePolicy } from './define-policy.ts';
 import type { Policy } from './policy.ts';
 import { read } from './presets.ts';
-import { type RouteEntries, routes, type RouteTable } from './routes.ts';
+import { routes, type RouteTable } from './routes.ts';
 
 const policy = (name: string): Policy => definePolicy({ name, limits: [{ limit: 1, window: '1m' }] });
 
@@ -242,19 +242,6 @@ describe('a wrong table is refused', () => {
   ])('two keys for one route: %j, %j', (one, two) => {
     const table = Object.fromEntries([one, two].filter(Boolean).map((key) => [key, policy('p')]));
     expect(() => routes(table)).toThrow(`about another route than '${one}'`);
-  });
-
-  it.each([undefined, null, true, 'read', {}, [], [{}], [false], [[]], () => policy('p'), 0])(
-    'the entry %j',
-    (entry) => {
-      expect(() => routes({ '/x': entry } as RouteEntries)).toThrow(
-        "routes['/x'] must be a policy made by definePolicy() or a preset, a non-empty array of these, or false",
-      );
-    },
-  );
-
-  it.each([undefined, null, [], 'x', {}, () => {}])('the table %j', (table) => {
-    expect(() => routes(table as RouteEntries)).toThrow('routes must be an object');
   });
 });
 

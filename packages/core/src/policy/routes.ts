@@ -1,6 +1,6 @@
 import type { RequestContext } from '../context.ts';
 import { memoize } from '../identity/memoize.ts';
-import { invalid } from '../options.ts';
+import { invalid, isRecord } from '../options.ts';
 import { type Chooser, isPolicy } from './choose.ts';
 import { checkShaping } from './define-policy.ts';
 import type { Policy } from './policy.ts';
@@ -96,7 +96,7 @@ export function routes<R = unknown>(table: RouteEntries<R>): RouteTable<R> {
 }
 
 function toEntries<R>(table: RouteEntries<R>): readonly Entry<R>[] {
-  if (typeof table !== 'object' || table === null || Array.isArray(table)) invalid('routes', 'an object', table);
+  if (!isRecord(table)) invalid('routes', 'an object', table);
   const entries = Object.entries(table);
   if (entries.length === 0) invalid('routes', 'an object with at least one entry', table);
   return entries.map(([key, value]) => toEntry(key, value));
@@ -108,7 +108,8 @@ function toEntry<R>(key: string, value: RouteEntries<R>[string]): Entry<R> {
 
 function toPolicies<R>(key: string, value: RouteEntries<R>[string]): readonly Policy<R>[] {
   if (value === false) return [];
-  const policies: readonly unknown[] = Array.isArray(value) ? value : [value];
+  // A copy, and with spread, because every would jump over a hole.
+  const policies: readonly unknown[] = Array.isArray(value) ? [...(value as unknown[])] : [value];
   if (policies.length === 0 || !policies.every(isPolicy)) {
     invalid(optionOf(key), 'a policy made by definePolicy() or a preset, a non-empty array of these, or false', value);
   }

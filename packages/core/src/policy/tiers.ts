@@ -1,4 +1,4 @@
-import { checkInteger, invalid } from '../options.ts';
+import { checkInteger, invalid, isRecord, pathTo } from '../options.ts';
 
 /** A limit by the caller's tier, which the limiter's `tier` tells. */
 export interface Tiers {
@@ -12,11 +12,14 @@ export interface Tiers {
  * @throws ConfigError when there is no tier, or a limit is not a whole number from 0
  */
 export function byTier(tiers: Readonly<Record<string, number>>): Tiers {
-  if (typeof tiers !== 'object' || tiers === null || Object.keys(tiers).length === 0) {
-    invalid('byTier', 'an object of limits by tier', tiers);
-  }
-  for (const [name, limit] of Object.entries(tiers)) checkInteger(`byTier.${name}`, limit, 0, Number.MAX_SAFE_INTEGER);
+  checkTiers('byTier', tiers, Number.MAX_SAFE_INTEGER);
   return { tiers: Object.freeze({ ...tiers }) };
+}
+
+/** @throws ConfigError when there is no tier, or a limit is not a whole number from 0 to `most` */
+export function checkTiers(option: string, tiers: unknown, most: number): void {
+  if (!isRecord(tiers) || Object.keys(tiers).length === 0) invalid(option, 'an object of limits by tier', tiers);
+  for (const [name, limit] of Object.entries(tiers)) checkInteger(pathTo(option, name), limit, 0, most);
 }
 
 export function isTiers(limit: unknown): limit is Tiers {

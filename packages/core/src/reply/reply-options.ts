@@ -74,7 +74,8 @@ export function checkReplyOptions<R>(options: ReplyOptions<R>, pepper: string | 
 }
 
 function checkFamilies(headers: unknown): ReadonlySet<HeaderFamily> {
-  const list: readonly unknown[] = Array.isArray(headers) ? headers : [headers];
+  // Spread, because map would jump over a hole.
+  const list: readonly unknown[] = Array.isArray(headers) ? [...(headers as unknown[])] : [headers];
   const families = new Set(list.map((family) => checkOneOf(`${AT}.headers`, family as HeaderFamily, FAMILIES)));
   if (families.has('ietf') && families.has('draft-7')) {
     invalid(`${AT}.headers`, "without 'draft-7' beside 'ietf': both write RateLimit, each in its own syntax", 'both');

@@ -40,7 +40,8 @@ export function connectRedis(url: string, warn: WarningListener): RedisClient {
 }
 
 function createClient(url: string): Redis {
-  if (!/^rediss?:\/\//.test(url) || !URL.canParse(url)) invalidUrl(url);
+  // Any other path would be sent as the database, which Redis refuses with each new connection.
+  if (!/^rediss?:\/\//.test(url) || !URL.canParse(url) || !/^\/?\d*$/.test(new URL(url).pathname)) invalidUrl(url);
   try {
     return new Redis(url, {
       enableOfflineQueue: false,

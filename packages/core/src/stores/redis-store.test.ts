@@ -57,27 +57,6 @@ async function eventually(check: () => Promise<boolean>): Promise<void> {
 
 describe('redisStore', () => {
   it.each([
-    [undefined, {}, 'redisStore.connection must be a redis:// URL or an ioredis client; received undefined'],
-    ['localhost:6379', {}, 'redisStore.connection must be a URL of the form redis://user:password@host:port/db'],
-    [
-      { evalsha: () => {}, isCluster: true },
-      {},
-      'must be a client of a single Redis or Sentinel; received "a Redis Cluster"',
-    ],
-    [{}, {}, 'received an object'],
-    [
-      'redis://h',
-      { prefix: 'a{b}' },
-      'redisStore.prefix must be up to 64 letters, digits, or _ - . : /; received "a{b}"',
-    ],
-    ['redis://h', { prefix: 5 }, 'redisStore.prefix must be'],
-    ['redis://h', { now: 5 }, 'redisStore.now must be a function'],
-    ['redis://h', { perfix: 'x' }, 'redisStore has no option "perfix"; did you mean prefix?'],
-  ])('refuses %o with %o', (connection, options, message) => {
-    expect(() => redisStore(connection as string, options as RedisStoreOptions)).toThrow(message);
-  });
-
-  it.each([
     'http://u:secret@h',
     'redis://:secret@127.0.0.1:99999',
     'redis://u:secret%zz@h:1',

@@ -87,7 +87,7 @@ function toClient(connection: string | IoredisClient | undefined, warn: WarningL
     // The limits of one request may lie in several slots, which no script can decide in one step.
     if (connection.isCluster === true)
       invalid('redisStore.connection', 'a client of a single Redis or Sentinel', 'a Redis Cluster');
-    return fromIoredis(connection);
+    if (typeof connection.eval === 'function' && typeof connection.on === 'function') return fromIoredis(connection);
   }
   return invalid('redisStore.connection', 'a redis:// URL or an ioredis client', connection);
 }

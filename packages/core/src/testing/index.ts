@@ -9,3 +9,19 @@ export { describeIdentity, type IdentityAppSpec, type IdentityUnderTest } from '
 export { describeLogin, type LoginAppSpec, type LoginUnderTest } from './describe-login.ts';
 export { describeRoutes, type RoutesAppSpec, type RoutesUnderTest } from './describe-routes.ts';
 export { overHttp, type RunningApp } from './http-app.ts';
+export { describeOptions, describeValues, type OptionsUnderTest } from './describe-options.ts';
+export {
+  all,
+  duration,
+  FLAG,
+  FUNCTION,
+  integer,
+  NO_OBJECTS,
+  Odd,
+  oneOf,
+  printable,
+  text,
+  type Values,
+  word,
+} from './option-values.ts';
+export { limiterValues, policyValues } from './spec-values.ts';
