@@ -13,7 +13,7 @@ const layers = [
   ['resilience'],
   ['reply'],
   ['telemetry'],
-  ['limiter-options'],
+  ['limiter-options', 'limiter-interface'],
   ['limiter'],
   ['shared-limiter'],
   ['index'],
