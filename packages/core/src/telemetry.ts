@@ -5,7 +5,7 @@ import { print, type Warning, type WarningCode, type WarningListener } from './w
 
 /** Told what the limiter does. A listener that throws or rejects can never break a decision. */
 export interface Listeners {
-  /** Every decision, allowed or denied. */
+  /** Every decision, allowed or denied; two of a request that is decided again for the user that authentication named. */
   readonly onDecision?: (decision: Decision, ctx: RequestContext) => unknown;
   /** Something an operator should know: changes of state each time, everything else once. Default: printed. */
   readonly onWarning?: (warning: Warning) => unknown;
