@@ -21,10 +21,11 @@ export class ConfigError extends Error {
 }
 
 /**
- * Why a store did not decide: `deadline` it did not answer in time, `unavailable` it is known to be unreachable and
- * was not asked, `failed` it answered with an error.
+ * Why a store did not decide: `deadline` it did not answer in time, `unavailable` it cannot be reached, or was not asked
+ * because it did not decide just now, `refused` it answered that it cannot now (loading, read-only, out of memory),
+ * `misconfigured` it will not before somebody mends it (a password, a right), `failed` it could not decide this one.
  */
-export type StoreErrorCode = 'deadline' | 'unavailable' | 'failed';
+export type StoreErrorCode = 'deadline' | 'unavailable' | 'refused' | 'misconfigured' | 'failed';
 
 /** A store could not decide. The policy's `onStoreFailure` answers in its place. */
 export class StoreError extends Error {

@@ -358,6 +358,15 @@ describe('check', () => {
 });
 
 describe('a store that does not answer', () => {
+  const ALLOWED: Answer = {
+    allowed: true,
+    reason: undefined,
+    remaining: 9,
+    nextMs: 1,
+    resetMs: 1,
+    retryAfterMs: 0,
+    delayMs: 0,
+  };
   const never = (): Promise<never> => new Promise(() => {});
 
   function storeOf(take: Store['take'], deadlineMs = 20): Store {
@@ -366,7 +375,7 @@ describe('a store that does not answer', () => {
 
   it.each([
     ['hangs', never],
-    ['rejects', () => Promise.reject(new StoreError('failed', 'no'))],
+    ['rejects', () => Promise.reject(new StoreError('refused', 'no'))],
     [
       'throws',
       () => {
@@ -386,6 +395,62 @@ describe('a store that does not answer', () => {
     expect(await ask(1, 'open', 'o')).toMatchObject({ allowed: true, source: 'open', outcomes: [] });
     expect(await ask(1, 'closed', 'c')).toMatchObject({ allowed: false, source: 'closed', retryAfterMs: undefined });
     expect(warnings.map(({ code }) => code)).toEqual(['store-degraded']);
+  });
+
+  it('is not asked any more after five failures, but for a probe', async () => {
+    let asked = 0;
+    let isUp = false;
+    const store = storeOf(([charges = []]) => {
+      asked++;
+      const answer = { ...ALLOWED };
+      return isUp ? [{ answers: charges.map(() => answer), at: charges.map(() => 0) }] : never();
+    }, 5);
+    const { limiter } = limiterWith({ store });
+    const ask = () => limiter.check(contextOf(), policyOf(100));
+    for (let i = 0; i < 5; i++) await ask();
+    for (let i = 0; i < 50; i++) expect(await ask()).toMatchObject({ source: 'local' });
+    expect(asked).toBe(5);
+    isUp = true;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await ask()).toMatchObject({ source: 'store' });
+    expect(asked).toBe(6);
+  });
+
+  it('is owed an answer by no more than 1000 calls, which is what may count when it goes on', async () => {
+    let asked = 0;
+    const store = storeOf(() => {
+      asked++;
+      return never();
+    }, 50);
+    const { limiter } = limiterWith({ store });
+    await Promise.all(Array.from({ length: 1500 }, async () => limiter.check(contextOf(), policyOf(100_000))));
+    expect(asked).toBe(1000);
+  });
+
+  it('that cannot decide one request is asked about the next one, and that is said once', async () => {
+    let asked = 0;
+    const store = storeOf(() => {
+      asked++;
+      return Promise.reject(new StoreError('failed', 'odd'));
+    });
+    const { limiter, warnings } = limiterWith({ store });
+    for (let i = 0; i < 20; i++)
+      expect(await limiter.check(contextOf(), policyOf(100))).toMatchObject({ source: 'local' });
+    expect(asked).toBe(20);
+    expect(warnings.map(({ code }) => code)).toEqual(['store-failed']);
+    expect(limiter.warnings.get('store-failed')).toBe(20);
+  });
+
+  it('that is set up wrongly says so, and is left in peace', async () => {
+    let asked = 0;
+    const store = storeOf(() => {
+      asked++;
+      return Promise.reject(new StoreError('misconfigured', 'NOAUTH'));
+    });
+    const { limiter, warnings } = limiterWith({ store });
+    for (let i = 0; i < 20; i++) await limiter.check(contextOf(), policyOf(100));
+    expect(asked).toBe(1);
+    expect(warnings.map(({ code }) => code)).toEqual(['store-misconfigured', 'store-degraded']);
   });
 
   it('a policy that does not apply to the request has no say', async () => {
@@ -452,15 +517,7 @@ describe('a store that does not answer', () => {
   it('reports the outage and the recovery once each, and ignores what comes late', async () => {
     let deadline: Deadline | undefined;
     let answerLate: (answers: Taken[]) => void = () => {};
-    const answer: Answer = {
-      allowed: false,
-      reason: 'exhausted',
-      remaining: 0,
-      nextMs: 1,
-      resetMs: 1,
-      retryAfterMs: 1,
-      delayMs: 0,
-    };
+    const answer: Answer = { ...ALLOWED, allowed: false, reason: 'exhausted', remaining: 0, retryAfterMs: 1 };
     let up = false;
     const store = storeOf(([charges = []], given) => {
       deadline = given;
@@ -474,9 +531,9 @@ describe('a store that does not answer', () => {
     answerLate([]);
     up = true;
     expect(check(limiter, policyOf(100))).toMatchObject({ source: 'store', allowed: false });
-    // Recovered is what has answered for a second: a store that flaps is one outage.
+    // Recovered is what has answered for two seconds: a store that flaps is one outage.
     expect(warnings.map(({ code }) => code)).toEqual(['store-degraded']);
-    const later = performance.now() + 1000;
+    const later = performance.now() + 2000;
     vi.spyOn(performance, 'now').mockReturnValue(later);
     for (let i = 0; i < 3; i++) check(limiter, policyOf(100));
     expect(warnings.map(({ code }) => code)).toEqual(['store-degraded', 'store-recovered']);

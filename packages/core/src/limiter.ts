@@ -41,7 +41,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   const toCaller = createCallerResolver(hash, createAddressParser());
   const resolve = createResolve({ identify, toCaller, hash, ask, warn, tier });
   const examine = createDiagnostics(warn, isProduction());
-  const decider = createDecider(store, deadlineMs, report);
+  const decider = createDecider(store, deadlineMs, report, warn);
 
   return {
     store,

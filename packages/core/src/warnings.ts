@@ -3,6 +3,8 @@ export type WarningCode =
   | 'memory-store-in-production'
   | 'memory-store-full'
   | 'store-degraded'
+  | 'store-misconfigured'
+  | 'store-failed'
   | 'store-recovered'
   | 'store-connection'
   | 'policy-name-conflict'

@@ -8,6 +8,7 @@ import type { Policy } from '../policy/policy.ts';
 import { Deadline } from '../stores/deadline.ts';
 import type { Adjustment, Store, Taken } from '../stores/store.ts';
 import type { WarningListener } from '../warnings.ts';
+import { createBreaker } from './breaker.ts';
 import { createFallback } from './fallback.ts';
 import { type Settlement, toSettlement } from './settlement.ts';
 
@@ -20,11 +21,25 @@ export interface Decider {
 }
 
 /** How long the store has to answer without a failure before it counts as recovered: a flapping one is one outage. */
-const RECOVERY_MS = 1000;
+const RECOVERY_MS = 2000;
+/** Calls that the store may owe an answer. What is on its way to a stopped server is counted when it goes on: not more than this. */
+const MAX_PENDING = 1000;
 
-/** @param report told when the store stops deciding, and when it decides again */
-export function createDecider(store: Store, deadlineMs: number, report: WarningListener): Decider {
+/**
+ * @param report told when the store stops deciding, and when it decides again
+ * @param warn told of what is the matter with single requests
+ */
+export function createDecider(
+  store: Store,
+  deadlineMs: number,
+  report: WarningListener,
+  warn: WarningListener,
+): Decider {
   const fallback = createFallback();
+  const breaker = createBreaker();
+  /** Calls that the store has not answered, in time or not. */
+  let pending = 0;
+  let isMisconfigured = false;
   /** When it last failed; undefined while it decides. */
   let failedAt: number | undefined;
 
@@ -79,26 +94,53 @@ export function createDecider(store: Store, deadlineMs: number, report: WarningL
     );
   }
 
-  /** Asks the store within the deadline. Whatever goes wrong on the way to an answer is a failure of the store. */
+  /** Asks the store within the deadline, if it is to be asked. Whatever goes wrong on the way to an answer is a failure of the store. */
   function attempt<T, A>(
     ask: (deadline: Deadline) => MaybePromise<T>,
     read: (answer: T) => A,
     failed: (error: unknown) => A,
   ): MaybePromise<A> {
+    const call = pending < MAX_PENDING ? breaker.enter() : undefined;
+    if (call === undefined) return failed(new StoreError('unavailable', 'It did not decide just now.'));
+    const succeed = (answer: T): A => {
+      const value = read(answer);
+      breaker.succeeded(call);
+      return value;
+    };
+    const fail = (error: unknown): A => {
+      breaker.failed(call, error);
+      return failed(error);
+    };
     try {
       const deadline = new Deadline(deadlineMs);
       const answer = ask(deadline);
-      return isPromise(answer) ? deadline.race(answer).then(read).catch(failed) : read(answer);
+      if (!isPromise(answer)) return succeed(answer);
+      pending++;
+      return deadline.race(answer, settled).then(succeed).catch(fail);
     } catch (error) {
-      return failed(error);
+      return fail(error);
     }
   }
 
+  function settled(): void {
+    pending--;
+  }
+
   function degrade<T>(error: unknown, answer: () => T): T {
-    const before = failedAt;
+    const code = error instanceof StoreError ? error.code : undefined;
+    const why = error instanceof Error ? error.message : String(error);
+    if (code === 'failed') {
+      // One key, or one answer: the others are decided as ever.
+      warn('store-failed', `The ${store.name} store could not decide a request: ${why}`);
+      return answer();
+    }
+    const isFirst = failedAt === undefined;
     failedAt = performance.now();
-    if (before === undefined) {
-      const why = error instanceof Error ? error.message : String(error);
+    if (code === 'misconfigured' && !isMisconfigured) {
+      isMisconfigured = true;
+      report('store-misconfigured', `The ${store.name} store refuses: ${why}`);
+    }
+    if (isFirst) {
       report(
         'store-degraded',
         `The ${store.name} store cannot decide: ${why} Policies answer by their onStoreFailure.`,
@@ -110,6 +152,7 @@ export function createDecider(store: Store, deadlineMs: number, report: WarningL
   function recover(): void {
     if (failedAt === undefined || performance.now() - failedAt < RECOVERY_MS) return;
     failedAt = undefined;
+    isMisconfigured = false;
     report('store-recovered', `The ${store.name} store decides again.`);
   }
 }

@@ -13,8 +13,11 @@ export class Deadline {
     this.ms = ms;
   }
 
-  /** @throws StoreError `deadline` when the promise is not settled in time; a later result is ignored. */
-  race<T>(promise: PromiseLike<T>): Promise<T> {
+  /**
+   * @param settled told when the promise is settled, in time or not
+   * @throws StoreError `deadline` when the promise is not settled in time; a later result is ignored.
+   */
+  race<T>(promise: PromiseLike<T>, settled: () => void = () => {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.expired = true;
@@ -23,10 +26,12 @@ export class Deadline {
       promise.then(
         (value) => {
           clearTimeout(timer);
+          settled();
           resolve(value);
         },
         (error: unknown) => {
           clearTimeout(timer);
+          settled();
           reject(error);
         },
       );

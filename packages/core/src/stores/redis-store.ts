@@ -4,6 +4,7 @@ import { createWarner, type WarningListener } from '../warnings.ts';
 import type { Deadline } from './deadline.ts';
 import { connectRedis, fromIoredis, type IoredisClient, type RedisClient } from './redis-client.ts';
 import { fromAdjustReply, fromTakeReply, type RedisCall, toAdjustCall, toTakeCall } from './redis-call.ts';
+import { toStoreError } from './redis-errors.ts';
 import { ADJUST, type Script, TAKE } from './scripts.generated.ts';
 import type { Store } from './store.ts';
 
@@ -74,11 +75,15 @@ export function redisStore(connection: string | IoredisClient | undefined, optio
       reply = await client.evalsha(sha1, keys, args);
     } catch (error) {
       // Only this error says that nothing ran. After any other, or too late, sending again could count twice.
-      if (!isNoScript(error) || deadline.expired) throw error;
-      reply = await client.eval(source, keys, args);
+      if (!isNoScript(error) || deadline.expired) throw toStoreError(error);
+      reply = await client.eval(source, keys, args).catch(rethrow);
     }
     return fromReply(reply);
   }
+}
+
+function rethrow(error: unknown): never {
+  throw toStoreError(error);
 }
 
 function toClient(connection: string | IoredisClient | undefined, warn: WarningListener): RedisClient {
