@@ -7,6 +7,8 @@ export type WarningCode =
   | 'store-failed'
   | 'store-recovered'
   | 'store-connection'
+  | 'store-evicts'
+  | 'client-settings'
   | 'policy-name-conflict'
   | 'partition-unresolved'
   | 'cost-unusable'

@@ -2,13 +2,16 @@ import { Redis } from 'ioredis';
 import { StoreError } from '../errors.ts';
 import { invalid } from '../options.ts';
 import type { WarningListener } from '../warnings.ts';
+import { type IoredisSettings, warnOfEviction, warnOfSettings } from './redis-diagnostics.ts';
 
 /** The part of an ioredis `Redis` that the store uses. */
 export interface IoredisClient {
   readonly status: string;
   readonly isCluster?: boolean;
+  readonly options?: IoredisSettings;
   evalsha(sha1: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   eval(source: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
+  info?(section: string): Promise<string>;
   connect(): Promise<unknown>;
   disconnect(): void;
   on(event: string, listener: () => void): unknown;
@@ -36,7 +39,7 @@ export function connectRedis(url: string, warn: WarningListener): RedisClient {
     last = message;
   });
   client.on('ready', () => (last = undefined));
-  return fromIoredis(client, () => client.disconnect());
+  return fromIoredis(client, warn, () => client.disconnect());
 }
 
 function createClient(url: string): Redis {
@@ -67,8 +70,14 @@ function invalidUrl(url: string): never {
   return invalid('redisStore.connection', rule, scheme === undefined ? 'text without a scheme' : `${scheme}…`);
 }
 
-/** Wraps an ioredis client. What the application made, it closes itself. */
-export function fromIoredis(client: IoredisClient, end: () => void = () => {}): RedisClient {
+/** Takes a client that the application made, as it is. The application closes it. */
+export function adoptIoredis(client: IoredisClient, warn: WarningListener): RedisClient {
+  // A limiter may be listening by then.
+  queueMicrotask(() => warnOfSettings(client.options, warn));
+  return fromIoredis(client, warn, () => {});
+}
+
+function fromIoredis(client: IoredisClient, warn: WarningListener, end: () => void): RedisClient {
   // Only the first connection is waited for. Once it was lost, waiting would make every request of an outage slow.
   let settled = client.status === 'ready';
   let connecting: Promise<void> | undefined;
@@ -88,10 +97,11 @@ export function fromIoredis(client: IoredisClient, end: () => void = () => {}): 
       if (client.status === 'wait') client.connect().catch(() => {});
     });
 
-  if (!settled) {
-    connecting = firstConnection();
-    connecting.catch(() => {});
-  }
+  if (!settled) connecting = firstConnection();
+  void Promise.resolve(connecting).then(
+    () => warnOfEviction(async () => client.info?.('memory'), warn),
+    () => {},
+  );
 
   return {
     whenReady() {

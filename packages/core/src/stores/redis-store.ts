@@ -2,7 +2,7 @@ import { StoreError } from '../errors.ts';
 import { checkFunction, checkOptions, invalid } from '../options.ts';
 import { createWarner, type WarningListener } from '../warnings.ts';
 import type { Deadline } from './deadline.ts';
-import { connectRedis, fromIoredis, type IoredisClient, type RedisClient } from './redis-client.ts';
+import { adoptIoredis, connectRedis, type IoredisClient, type RedisClient } from './redis-client.ts';
 import { fromAdjustReply, fromTakeReply, type RedisCall, toAdjustCall, toTakeCall } from './redis-call.ts';
 import { toStoreError } from './redis-errors.ts';
 import { ADJUST, type Script, TAKE } from './scripts.generated.ts';
@@ -92,7 +92,8 @@ function toClient(connection: string | IoredisClient | undefined, warn: WarningL
     // The limits of one request may lie in several slots, which no script can decide in one step.
     if (connection.isCluster === true)
       invalid('redisStore.connection', 'a client of a single Redis or Sentinel', 'a Redis Cluster');
-    if (typeof connection.eval === 'function' && typeof connection.on === 'function') return fromIoredis(connection);
+    if (typeof connection.eval === 'function' && typeof connection.on === 'function')
+      return adoptIoredis(connection, warn);
   }
   return invalid('redisStore.connection', 'a redis:// URL or an ioredis client', connection);
 }
