@@ -2,6 +2,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { overHttp, type RunningApp } from '@tollgate/core/testing';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { mount } from 'hono/mount';
 import { streamSSE, streamText } from 'hono/streaming';
 import { createServer, type Server } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -117,7 +118,10 @@ describe('the headers on Hono', () => {
   it('are on what a mounted application answers', async () => {
     const app = new Hono();
     app.use(limit());
-    app.mount('/other', ({ url }) => new Response(new URL(url).pathname));
+    app.all(
+      '/other/*',
+      mount(({ url }) => new Response(new URL(url).pathname)),
+    );
     const response = await (await serve(app))('/other/path');
     expect(await response.text()).toBe('/path');
     expect(response.headers.get('ratelimit-remaining')).toBe('99');
@@ -126,7 +130,7 @@ describe('the headers on Hono', () => {
   it('a mounted application has a limiter that knows its client', async () => {
     const inner = new Hono().use(limit('inner', 1)).get('/path', (c) => c.text('ok'));
     const app = new Hono();
-    app.mount('/other', inner.fetch);
+    app.all('/other/*', mount(inner.fetch));
     const get = await serve(app);
     expect([(await get('/other/path')).status, (await get('/other/path')).status]).toEqual([200, 429]);
   });
