@@ -51,7 +51,7 @@ export function rateLimit(
     try {
       await next();
     } catch (error) {
-      // By notFound() or onError(), or no Error at all: the answer is still to be made, by who has none to look at yet.
+      // By notFound() or onError() itself, or no Error at all. Whoever answers that does so later, and through the context.
       ctx.finished({ status: error instanceof HTTPException ? error.status : 500, headers: c.res.headers });
       prepare(c, await reply());
       throw error;
