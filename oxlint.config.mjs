@@ -154,6 +154,9 @@ export default {
       },
     },
     // Programs talk to a terminal.
-    { files: ['scripts/**', 'bench/**', 'examples/*/src/server.ts'], rules: { 'no-console': 'off' } },
+    {
+      files: ['scripts/**', 'bench/**', 'examples/*/src/server.ts', 'test/edge/apps/**'],
+      rules: { 'no-console': 'off' },
+    },
   ],
 };

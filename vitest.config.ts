@@ -25,6 +25,16 @@ export default defineConfig({
         test: { name: 'docs', root: 'test/docs', include: ['*.test.ts'], hookTimeout: 60_000, testTimeout: 60_000 },
       },
       {
+        // Hono in the runtimes that are not Node, as processes.
+        test: {
+          name: 'edge',
+          root: 'test/edge',
+          include: ['*.test.ts'],
+          globalSetup: './install.ts',
+          hookTimeout: 60_000,
+        },
+      },
+      {
         // Installs what would be published and uses it from plain Node, CommonJS, Jest and TypeScript.
         test: {
           name: 'packaging',

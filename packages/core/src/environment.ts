@@ -2,7 +2,12 @@
 type Host = { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
 
 function variable(name: string): string | undefined {
-  return (globalThis as Host).process?.env?.[name];
+  try {
+    return (globalThis as Host).process?.env?.[name];
+  } catch {
+    // Deno asks for a permission first, and without a terminal it throws. Nobody has to grant it for hints.
+    return undefined;
+  }
 }
 
 export function isProduction(): boolean {

@@ -1,6 +1,7 @@
 import type { RequestContext, ResponseFacts } from '@tollgate/core';
 import type { Context } from 'hono';
 import { matchedRoutes, routePath } from 'hono/route';
+import { peerOf } from './address.ts';
 
 /** Hono's context as core sees it. */
 export class HonoContext implements RequestContext<Context> {
@@ -13,11 +14,12 @@ export class HonoContext implements RequestContext<Context> {
     this.#clientIp = clientIp;
   }
 
-  /** To be called when the handler has answered: Hono has no event for it. */
-  finished(): void {
-    const { res } = this.raw;
-    const header = (name: string): string | undefined => res.headers.get(name) ?? undefined;
-    const facts = { status: res.status, aborted: this.raw.req.raw.signal.aborted, header };
+  /** To be called when it is known how the request is answered: Hono has no event for it. */
+  finished({ status, headers }: Pick<Response, 'status' | 'headers'>): void {
+    // On Node the signal is made when somebody asks for it.
+    if (this.#finish.length === 0) return;
+    const header = (name: string): string | undefined => headers.get(name) ?? undefined;
+    const facts = { status, aborted: this.raw.req.raw.signal.aborted, header };
     for (const listener of this.#finish.splice(0)) listener(facts);
   }
 
@@ -26,7 +28,7 @@ export class HonoContext implements RequestContext<Context> {
   }
 
   get peer(): string | undefined {
-    return socketAddress(this.raw);
+    return peerOf(this.raw);
   }
 
   get method(): string {
@@ -68,10 +70,4 @@ export class HonoContext implements RequestContext<Context> {
     signal.addEventListener('abort', listener, { once: true });
     return () => signal.removeEventListener('abort', listener);
   }
-}
-
-/** The peer of the connection on Node (`@hono/node-server` puts the request into `c.env`). */
-export function socketAddress(c: Context): string | undefined {
-  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
-  return incoming?.socket?.remoteAddress;
 }

@@ -1,17 +1,17 @@
 import {
   type AdapterOptions,
-  checkFunction,
   checkOptions,
-  type ClientIpOptions,
-  createClientIp,
   type Decision,
   isPromise,
   limiterOf,
+  type MaybePromise,
   type PolicySpec,
   type Reply,
 } from '@tollgate/core';
 import type { Context, MiddlewareHandler } from 'hono';
-import { HonoContext, socketAddress } from './context.ts';
+import { HTTPException } from 'hono/http-exception';
+import { type AddressOptions, clientIpOf } from './address.ts';
+import { HonoContext } from './context.ts';
 
 /** What the middleware adds to the context: `c.get('rateLimit')`. */
 export interface RateLimitVariables {
@@ -19,13 +19,7 @@ export interface RateLimitVariables {
   rateLimit?: Decision;
 }
 
-export interface RateLimitOptions extends AdapterOptions, ClientIpOptions {
-  /**
-   * The client's address, where `trustProxy` and `header` cannot say it. Default: the peer of the connection on Node
-   * (under `@hono/node-server`), or what a trusted peer says.
-   */
-  readonly clientIp?: (c: Context) => string | undefined;
-}
+export interface RateLimitOptions extends AdapterOptions, AddressOptions {}
 
 /**
  * Limits what runs after it.
@@ -38,10 +32,8 @@ export function rateLimit(
   options: RateLimitOptions = {},
 ): MiddlewareHandler<{ Variables: RateLimitVariables }> {
   checkOptions('rateLimit', options, ['limiter', 'clientIp', 'trustProxy', 'header']);
-  checkFunction('rateLimit.clientIp', options.clientIp);
   const limiter = limiterOf(options);
-  const fromPeer = createClientIp(options, 'rateLimit');
-  const { clientIp = (c: Context) => fromPeer(socketAddress(c), (name) => c.req.header(name)) } = options;
+  const clientIp = clientIpOf(options);
   limiter.register(spec);
 
   return async function rateLimit(c, next) {
@@ -50,19 +42,40 @@ export function rateLimit(
     const decision = isPromise(pending) ? await pending : pending;
     if (decision === undefined) return next();
     c.set('rateLimit', decision);
-    // Headers go onto the final response, once: set before the handler, they slow every response down.
-    if (decision.allowed) await next();
-    ctx.finished();
-    const { status, headers, remove, text } = await limiter.reply(decision, ctx, (name) => c.res.headers.get(name));
-    if (status === undefined) return setHeaders(c, headers);
-    // Through the context: what is there already would win over the headers of a new response.
-    for (const name of remove) c.header(name, undefined);
-    for (const [name, value] of headers) c.header(name, value);
-    return c.body(text, status as 429);
+    const reply = (): MaybePromise<Reply> => limiter.reply(decision, ctx, (name) => c.res.headers.get(name));
+    if (!decision.allowed) {
+      const response = answer(c, await reply());
+      ctx.finished(response);
+      return response;
+    }
+    try {
+      await next();
+    } catch (error) {
+      // By notFound() or onError() itself, or no Error at all. Whoever answers that does so later, and through the context.
+      ctx.finished({ status: error instanceof HTTPException ? error.status : 500, headers: c.res.headers });
+      prepare(c, await reply());
+      throw error;
+    }
+    ctx.finished(c.res);
+    setHeaders(c, (await reply()).headers);
   };
 }
 
+function answer(c: Context, reply: Reply): Response {
+  prepare(c, reply);
+  return c.body(reply.text, reply.status as 429);
+}
+
+/** Through the context, for a response that is yet to be made: what is there already would win over headers of its own. */
+function prepare(c: Context, { headers, remove }: Reply): void {
+  for (const name of remove) c.header(name, undefined);
+  for (const [name, value] of headers) c.header(name, value);
+}
+
+/** Onto the final response, once: headers that are set before the handler slow every response down. */
 function setHeaders(c: Context, headers: Reply['headers']): void {
+  // 101 is a WebSocket's: the runtime shakes hands with this very object. 0 is Response.error().
+  if (c.res.status < 200) return;
   try {
     for (const [name, value] of headers) c.res.headers.set(name, value);
   } catch {

@@ -138,7 +138,13 @@ describe('X-Forwarded-For', () => {
   it('is not asked where there is no connection', () => {
     expect(clientOf({}, undefined, xff('6.6.6.6'))).toBe('no address');
     expect(clientOf({ trustProxy: 'loopback' }, undefined, xff('6.6.6.6'))).toBe('no address');
-    expect(clientOf({ trustProxy: promised(1) }, undefined, xff('6.6.6.6'))).toBe('no address');
+    expect(clientOf({ trustProxy: promised(1) }, undefined)).toBe('no address');
+  });
+
+  it('is asked where the connection has no address, once that nobody else makes one is promised', () => {
+    expect(clientOf({ trustProxy: promised(1) }, undefined, xff('6.6.6.6, 1.2.3.4'))).toBe('1.2.3.4');
+    expect(clientOf({ trustProxy: promised(2) }, undefined, xff('6.6.6.6, 1.2.3.4, 10.0.0.1'))).toBe('1.2.3.4');
+    expect(clientOf({ trustProxy: promised(1) }, '', xff('1.2.3.4'))).toBe('1.2.3.4');
   });
 
   it('gives the same client, whatever stands left of what the trusted proxies wrote', () => {

@@ -5,7 +5,8 @@ import { parseForwarded } from './forwarded.ts';
 
 /**
  * Which hops may say where a request came from: addresses and CIDRs, `loopback`, `linklocal`, `uniquelocal` (private
- * networks); or a number of hops, which is only safe where nobody reaches the server but through them.
+ * networks); or a number of hops, which is only safe where nobody reaches the server but through them, as on a Unix
+ * socket, whose connections have no address.
  */
 export type TrustProxy = string | readonly string[] | { readonly hops: number; readonly originUnreachable: true };
 
@@ -55,7 +56,8 @@ export function createClientIp(
   const trusts = compileTrust(trustProxy, `${where}.trustProxy`);
 
   return function clientIp(peer, read) {
-    if (peer === undefined || !trusts(peer, 0)) return peer;
+    // A peer without an address (a Unix socket) is known by no list; a promised number of hops includes it.
+    if (!trusts(peer ?? '', 0)) return peer;
     const value = read(header);
     if (value === undefined || value.trim() === '') return peer;
     const hops = listHops(header, value);
