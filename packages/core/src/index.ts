@@ -10,6 +10,7 @@ export type { Identified, IdentifiedUser, Identity } from './identity/identity.t
 export { type CustomPartition, type Partition, partition } from './identity/partition.ts';
 export type { AlgorithmName, Answer, DenialReason, Rule } from './algorithms/algorithm.ts';
 export type {
+  AnyPolicy,
   Disclosure,
   FailureMode,
   Limit,

@@ -107,6 +107,17 @@ describe('check', () => {
     const preflight = { 'origin': 'https://a.example', 'access-control-request-method': 'GET' };
     expect(check(limiter, policyOf(5), { method: 'OPTIONS', headers: preflight })).toBeUndefined();
     expect(check(limiter, policyOf(5), { method: 'GET', headers: preflight })).toMatchObject({ allowed: true });
+    const empty = { ...preflight, 'content-length': '0' };
+    expect(check(limiter, policyOf(5), { method: 'OPTIONS', headers: empty })).toBeUndefined();
+    // With a body it is an attempt at a handler of all methods.
+    const bodies = [
+      { 'content-length': '5' },
+      { 'transfer-encoding': 'chunked' },
+      { 'content-type': 'application/json' },
+    ];
+    for (const body of bodies) {
+      expect(check(limiter, policyOf(5), { method: 'OPTIONS', headers: { ...preflight, ...body } })).toBeDefined();
+    }
     expect(check(limiter, policyOf(5), { method: 'OPTIONS' })).toMatchObject({ allowed: true });
   });
 
@@ -209,7 +220,7 @@ describe('check', () => {
       Number.NaN,
       -1,
       0.5,
-      Infinity,
+      -Infinity,
       '1',
       null,
       undefined,
@@ -324,6 +335,15 @@ describe('check', () => {
       },
     };
     expect(check(limiter, policyOf(100), { user })).toMatchObject({ identity: { kind: 'ip+ua' } });
+  });
+
+  it.each([2 ** 53, 1e18, Infinity])('a cost of %d is above any limit: it never passes', async (cost) => {
+    for (const answer of [cost, Promise.resolve(cost)]) {
+      const { limiter, warnings } = limiterWith();
+      const policy = policyOf(5, { cost: () => answer });
+      expect(await limiter.check(contextOf(), policy)).toMatchObject({ allowed: false, retryAfterMs: Infinity });
+      expect(warnings).toEqual([]);
+    }
   });
 
   it('an unusable cost of one caller does not use up what others share', () => {

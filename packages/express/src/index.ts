@@ -1,3 +1,3 @@
-export { rateLimit } from './rate-limit.ts';
+export { rateLimit, type RateLimitHandler } from './rate-limit.ts';
 export { auth, definePolicy, expensive, partition, read, routes, username } from './makers.ts';
 export * from '@tollgate/core';

@@ -116,6 +116,22 @@ describe.each([
     expect(await statuses(setUp, '/sub', '/sub/x', '/')).toEqual([200, 429, 200]);
   });
 
+  it('ends an answer that was begun before it denies', async () => {
+    const begun: RequestHandler = (_req, res, next) => {
+      res.flushHeaders();
+      next();
+    };
+    const setUp = (app: express5.Express): unknown =>
+      app.use(begun, rateLimit(policy('p', 1), { limiter: quiet() }), ok);
+    const bodies = (await answers(setUp, '/', '/')).map((answer) => answer.text());
+    expect((await Promise.all(bodies))[1]).toBe('');
+  });
+
+  it('leaves the types of the path to the handlers behind it', () => {
+    const app = express5();
+    app.get('/users/:id', rateLimit(policy('p', 1)), (req) => void expectTypeOf(req.params.id).toEqualTypeOf<string>());
+  });
+
   it('with another further in, tells of both, and leaves the decision of the last', async () => {
     const limiter = quiet();
     const seen: (Decision | undefined)[] = [];

@@ -2,7 +2,7 @@ import type { Decision } from '@tollgate/core';
 import { fastify as fastify5, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { fastify as fastify4 } from 'fastify4';
 import { request as httpRequest } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import {
   auth,
   createLimiter,
@@ -172,6 +172,29 @@ describe.each([
       for (let i = 0; i < 3; i++) await send({ name: 'ada' });
       expect((await get()).headers['ratelimit-remaining']).toBe('2');
     });
+  });
+
+  it('has the types of its request where a preset stands in a route', async () => {
+    await start(read());
+    const own = (request: FastifyRequest<{ Body: { pages: number } }>) => request.body.pages;
+    app.post(
+      '/',
+      {
+        config: {
+          rateLimit: [
+            expensive({ cost: (request) => (expectTypeOf(request).toEqualTypeOf<FastifyRequest>(), 1) }),
+            read({ name: 'skipping', skip: (request) => request.ip === '192.0.2.1' }),
+            expensive({ name: 'own', cost: own }),
+          ],
+        },
+      },
+      () => Promise.resolve('ok'),
+    );
+    app.get('/', { config: { rateLimit: (ctx) => (ctx.method === 'GET' ? read() : false) } }, () =>
+      Promise.resolve('ok'),
+    );
+    // @ts-expect-error -- no policy, no list and no function
+    expect(() => app.put('/', { config: { rateLimit: 5 } }, () => Promise.resolve('ok'))).toThrow('must be a policy');
   });
 
   it('limits scopes that were made before it, and their routes', async () => {

@@ -1,4 +1,13 @@
-import { type AdapterOptions, checkOptions, type Decision, limiterOf, type PolicySpec } from '@tollgate/core';
+import {
+  type AdapterOptions,
+  type AnyPolicy,
+  checkOptions,
+  type Decision,
+  limiterOf,
+  type MaybePromise,
+  type PolicySpec,
+  type RequestContext,
+} from '@tollgate/core';
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { coverageOf, type RouteCoverage } from './coverage.ts';
@@ -15,9 +24,18 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     /** The policy of this route, in place of the plugin's; false: this route is not limited. */
-    rateLimit?: PolicySpec<FastifyRequest> | PolicySpec<never> | false;
+    rateLimit?: RoutePolicy | false;
   }
 }
+
+/**
+ * What a route is given. A policy may be written for the request of its own route (`FastifyRequest<{ Body: … }>`), which
+ * Fastify's types do not let a plugin see.
+ */
+export type RoutePolicy =
+  | AnyPolicy
+  | readonly AnyPolicy[]
+  | ((ctx: RequestContext<FastifyRequest>) => MaybePromise<AnyPolicy | readonly AnyPolicy[] | false>);
 
 export interface RateLimitOptions extends AdapterOptions {
   /** For every route that names none, and for requests that no route takes. Default: only routes that name one are limited. */
@@ -37,7 +55,7 @@ const plugin: FastifyPluginAsync<RateLimitOptions> = async (fastify, options) =>
   const coverage: RouteCoverage[] = [];
 
   fastify.addHook('onRoute', (route) => {
-    const own = route.config?.rateLimit;
+    const own = route.config?.rateLimit as PolicySpec<FastifyRequest> | false | undefined;
     if (own !== undefined && own !== false) limiter.register(own);
     coverage.push(coverageOf(route, own ?? policy, own === false));
     askAgainLast(route, hooks);

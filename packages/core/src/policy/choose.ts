@@ -45,11 +45,19 @@ export function isPolicy(value: unknown): value is Policy<never> {
   return Array.isArray(limits) && typeof shape === 'string';
 }
 
-/** A CORS preflight is the browser's question, not the client's request: counting it would halve every budget. */
+/**
+ * A CORS preflight is the browser's question, not the client's request: counting it would halve every budget. It has no
+ * body (Fetch §4.8); one that has would bring its password past the limiter to a handler of all methods.
+ */
 export function isPreflight(ctx: RequestContext): boolean {
   return (
     ctx.method === 'OPTIONS' &&
     ctx.header('origin') !== undefined &&
-    ctx.header('access-control-request-method') !== undefined
+    ctx.header('access-control-request-method') !== undefined &&
+    (ctx.header('content-length') ?? '0') === '0' &&
+    BODY_FIELDS.every((name) => ctx.header(name) === undefined)
   );
 }
+
+/** Over HTTP/2 a body needs no length, but no parser reads one without its type. */
+const BODY_FIELDS = ['transfer-encoding', 'content-type'];

@@ -17,7 +17,7 @@ export interface Denial {
 
 /** An answer of the application's own. What it leaves out is as it would have been. */
 export interface DenialAnswer {
-  /** 200 to 599. */
+  /** 200 to 599, but for 204, 205 and 304, which have no body. */
   readonly status?: number;
   /** Set beside the limiter's own; of one name, these win. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -51,6 +51,12 @@ export function checkDenialOptions<R>(at: string, { message, status, handler }: 
   checkFunction(`${at}.handler`, handler);
 }
 
+/** What frames a message is the server's: a wrong length would run into the next answer of the connection (request smuggling). */
+const FRAMING = /^(content-length|transfer-encoding|connection|keep-alive|proxy-.*|te|trailer|upgrade)$/i;
+/** Have no body, by definition; what is left out of an answer would be one. */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+const ANSWER_KEYS = new Set(['status', 'headers', 'body']);
+
 /** Of an RFC 9110 field: a name is a token, a value has no control characters. Anything else would throw when it is set. */
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7E\x80-\xFF]*$/;
@@ -59,10 +65,24 @@ const FIELD_VALUE = /^[\t\x20-\x7E\x80-\xFF]*$/;
 export function isDenialAnswer(answer: unknown): answer is DenialAnswer {
   if (typeof answer !== 'object' || answer === null) return false;
   const { status, headers = {}, body } = answer as DenialAnswer;
-  if (status !== undefined && !(Number.isInteger(status) && status >= 200 && status <= 599)) return false;
+  // A misspelt one would be left out without a word.
+  if (!Object.keys(answer).every((key) => ANSWER_KEYS.has(key))) return false;
+  if (status !== undefined && !isStatus(status)) return false;
   if (typeof headers !== 'object' || headers === null) return false;
   const fields = Object.entries(headers as Record<string, unknown>);
-  if (!fields.every(([name, value]) => FIELD_NAME.test(name) && typeof value === 'string' && FIELD_VALUE.test(value)))
-    return false;
+  if (!fields.every(([name, value]) => isField(name, value))) return false;
   return body === undefined || typeof body === 'string' || (typeof body === 'object' && body !== null);
+}
+
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && inRange(status as number) && !WITHOUT_BODY.has(status as number);
+}
+
+function inRange(status: number): boolean {
+  return status >= 200 && status <= 599;
+}
+
+function isField(name: string, value: unknown): boolean {
+  if (!FIELD_NAME.test(name) || FRAMING.test(name)) return false;
+  return typeof value === 'string' && FIELD_VALUE.test(value);
 }

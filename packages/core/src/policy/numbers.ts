@@ -42,6 +42,8 @@ export function createNumbers<R>(
       if (typeof cost === 'number') return cost;
       return andThen(once(cost, 'cost'), (units) => {
         if (isUnits(units, Number.MAX_SAFE_INTEGER)) return units;
+        // More than can be counted is more than any limit: it never passes, and is no reason to let it pass once.
+        if (typeof units === 'number' && units > Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER;
         warn(
           'cost-unusable',
           `The cost of policy "${policy.name}" was no whole number from 0: the request costs the whole limit.`,

@@ -122,6 +122,9 @@ export interface Limit<R = unknown> extends LimitRules {
   readonly backstopOf: Controlled | undefined;
 }
 
+/** Any policy, whatever request its functions are asked about. Where it stands, a preset's request is its framework's. */
+export type AnyPolicy = Pick<Policy<never>, 'name' | 'shape' | 'mode'>;
+
 /** A named set of limits, checked and prepared. Made by `definePolicy` or a preset. */
 export interface Policy<R = unknown> {
   readonly name: string;

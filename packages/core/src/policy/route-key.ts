@@ -52,6 +52,8 @@ export function parseRouteKey(key: string): RouteKey {
 function parseMethods(text: string, refuse: (rule: string) => never): readonly string[] {
   if (!METHODS.test(text)) refuse(`${FORMS}, with methods in upper case, joined by |`);
   const methods = text.split('|');
+  // Of routers, and no methods: such an entry would be a limit that is not there.
+  if (methods.some((method) => ['ALL', 'ANY', 'USE'].includes(method))) refuse('without methods where it is for all');
   if (methods.includes('HEAD')) refuse('for other methods than HEAD, which counts as GET');
   return methods;
 }

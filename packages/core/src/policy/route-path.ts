@@ -42,9 +42,13 @@ export function routerReadings(path: string): readonly (readonly string[])[] {
   return [...spellings(path)].map(toSegments);
 }
 
-/** How routers, and whatever they hand a path on to, may read it: with dot segments resolved as well. */
+/**
+ * How routers, and whatever they hand a path on to, may read it: with dot segments resolved as well, and without what two
+ * slashes begin, which is a host to `new URL(path, base)`.
+ */
 export function allReadings(path: string): readonly (readonly string[])[] {
-  const readings = routerReadings(path);
+  const host = /^[/\\]{2,}[^/\\]*/.exec(path)?.[0];
+  const readings = [path, ...(host === undefined ? [] : [path.slice(host.length)])].flatMap(routerReadings);
   return [...readings, ...readings.filter(hasDots).map(resolveDots)];
 }
 
@@ -102,6 +106,17 @@ export function covers(pattern: readonly Segment[], other: readonly Segment[]): 
     if (segment !== PARAM && segment !== counterpart) return false;
   }
   return pattern.length === other.length;
+}
+
+/** Whether some path is one of both patterns. */
+export function overlap(one: readonly Segment[], other: readonly Segment[]): boolean {
+  for (let i = 0; i < Math.max(one.length, other.length); i++) {
+    const [a, b] = [one[i], other[i]];
+    if (a === REST || b === REST) return true;
+    if (a === undefined || b === undefined) return false;
+    if (typeof a === 'string' && typeof b === 'string' && a !== b) return false;
+  }
+  return true;
 }
 
 /**

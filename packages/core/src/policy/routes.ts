@@ -11,6 +11,7 @@ import {
   foldCase,
   foldPath,
   isClean,
+  overlap,
   REST,
   routerReadings,
   type Segment,
@@ -63,7 +64,7 @@ export function routes<R = unknown>(table: RouteEntries<R>): RouteTable<R> {
     if (other !== undefined) invalid(optionOf(entry.key), `about another route than '${other.key}'`, entry.key);
   }
   const readPattern = memoize(toPattern, MAX_PATTERNS);
-  const refined = new Set(entries.filter((entry) => entries.some((other) => other !== entry && refines(other, entry))));
+  const contested = new Set(entries.filter((entry) => entries.some((other) => contests(other, entry))));
 
   const choose = (ctx: RequestContext<R>): readonly Policy<R>[] => {
     const method = ctx.method === 'HEAD' ? 'GET' : ctx.method;
@@ -78,10 +79,12 @@ export function routes<R = unknown>(table: RouteEntries<R>): RouteTable<R> {
     if (pattern === undefined || matched === undefined || isFallback(matched)) return byPath(method, path);
     // Express keeps the pattern of a route that passed the request on, also outside of the router that it was in.
     if (!routerReadings(path).some((reading) => covers(pattern, reading))) return [matched, ...byPath(method, path)];
-    if (!refined.has(matched)) return [matched];
+    // A router that hands on whatever is below a path has not looked at it: `/static/%2e%2e/login` may be a login further on.
+    if (!isLimit(matched) && pattern.at(-1) === REST && !isClean(path)) return byPath(method, path);
+    if (!contested.has(matched)) return [matched];
     if (mount === '' && pattern.every((segment) => typeof segment === 'string')) return [matched];
-    // The table says more of some of the pattern's paths (`/users/me` of `/users/:id`), and a mount point is a path.
-    return [matched, ...byPath(method, path).filter((entry) => refines(entry, matched))];
+    // The table says something else of some of the pattern's paths (`/users/me` of `/users/:id`), and a mount point is a path.
+    return [matched, ...byPath(method, path).filter((entry) => contests(entry, matched))];
   }
 
   /** All that a path may mean, since the framework may read it in more than one way. */
@@ -133,9 +136,9 @@ function isLimit({ policies }: Entry<never>): boolean {
   return policies.length > 0;
 }
 
-/** Whether it is for some of the paths of another entry, or for its other methods. */
-function refines({ pattern }: Entry<never>, other: Entry<never>): boolean {
-  return covers(other.pattern, pattern);
+/** Whether it is for some of the paths of another entry, without being for all of them. */
+function contests(entry: Entry<never>, other: Entry<never>): boolean {
+  return entry !== other && overlap(entry.pattern, other.pattern) && !covers(entry.pattern, other.pattern);
 }
 
 function isFallback({ pattern }: Entry<never>): boolean {

@@ -6,7 +6,10 @@ import type { WarningListener } from '../warnings.ts';
 import type { Ask } from './ask.ts';
 import { choosePolicies, declaredPolicies, type PolicySpec } from './choose.ts';
 import type { Policy } from './policy.ts';
-import { checkShaping } from './define-policy.ts';
+import { auth } from './auth.ts';
+import { checkShaping, definePolicy } from './define-policy.ts';
+import { expensive, read } from './presets.ts';
+import { routes } from './routes.ts';
 import { createRegistry } from './registry.ts';
 import { isTiers } from './tiers.ts';
 
@@ -24,6 +27,9 @@ export interface Selection {
   release<R>(policies: readonly Policy<R>[], ctx: RequestContext<R>): void;
 }
 
+/** As choosers they would fail with each request: their parentheses were forgotten. */
+const MAKERS: readonly ((...given: never[]) => unknown)[] = [read, expensive, auth, definePolicy, routes];
+
 /** @param knowsTiers whether the limiter can tell a caller's tier */
 export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boolean): Selection {
   const registry = createRegistry();
@@ -31,6 +37,8 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
 
   return {
     register(spec) {
+      const maker = MAKERS.find((one): boolean => one === spec);
+      if (maker !== undefined) invalid('policy', `what ${maker.name}() answers, and not the function`, spec);
       const policies = declaredPolicies(spec);
       // One that is listed twice is charged once, and shapes once; those of a chooser are alternatives.
       if (typeof spec !== 'function') checkShaping([...new Set(policies)].flatMap(({ limits }) => limits));

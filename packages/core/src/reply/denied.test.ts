@@ -142,7 +142,7 @@ describe('wording', () => {
       [{ status: 429, retryAfter: 30, reason: 'exhausted', policy: 'api', limit: 'api' }, { url: '/' }],
     ]);
     expect(reply).toMatchObject({ status: 418, text: '<p>Later</p>' });
-    expect(reply.fields).toMatchObject({ 'content-type': 'text/html', 'X-Plan': 'free', 'Retry-After': '30' });
+    expect(reply.fields).toMatchObject({ 'Content-Type': 'text/html', 'X-Plan': 'free', 'Retry-After': '30' });
     expect(reply.headers.filter(([name]) => /^content-type$/i.test(name))).toHaveLength(1);
     expect(reply.fields['Cache-Control']).toBe('no-store');
   });
@@ -175,6 +175,14 @@ describe('wording', () => {
     ['answers NaN', () => ({ status: Number.NaN })],
     ['answers a header with a line break', () => ({ headers: { 'X-A': 'b\r\nSet-Cookie: c=d' } })],
     ['answers a header beyond Latin-1', () => ({ headers: { 'X-A': '日' } })],
+    ['answers a status without a body: 204', () => ({ status: 204 })],
+    ['answers a status without a body: 205', () => ({ status: 205 })],
+    ['answers a status without a body: 304', () => ({ status: 304 })],
+    ['answers a length of its own', () => ({ headers: { 'Content-Length': '3' }, body: 'longer' })],
+    ['answers a transfer coding', () => ({ headers: { 'transfer-encoding': 'chunked' } })],
+    ['answers a connection option', () => ({ headers: { Connection: 'close' } })],
+    ['answers a misspelt status', () => ({ stauts: 418 })],
+    ['answers a body that is nothing as JSON', () => ({ body: { toJSON: () => undefined } })],
     ['answers a header without a name', () => ({ headers: { '': 'b' } })],
     ['answers a header with a space in its name', () => ({ headers: { 'X A': 'b' } })],
     ['answers a header that is a number', () => ({ headers: { 'X-A': 5 } })],

@@ -76,7 +76,10 @@ export function askHandler(
   };
   const read = (answer: unknown): Answered | undefined => {
     if (answer === undefined) return undefined;
-    if (isDenialAnswer(answer)) return { ...answer, text: serialize(answer.body) };
+    if (isDenialAnswer(answer)) {
+      const text = serialize(answer.body);
+      if (answer.body === undefined || text !== undefined) return { ...answer, text };
+    }
     warn('answer-unusable', `The handler of policy "${denial.policy}" answered nothing that can be sent.`);
     return undefined;
   };

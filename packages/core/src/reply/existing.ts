@@ -8,27 +8,47 @@ export function textOf(header: ReturnType<ExistingHeader>): string {
   return Array.isArray(header) ? header.join(', ') : String(header);
 }
 
-/** A number that a field begins with; undefined where it has none. */
+/** The whole number that a field is; undefined where it is none. */
 export function numberOf(header: ReturnType<ExistingHeader>): number | undefined {
-  const value = Number.parseInt(textOf(header), 10);
-  return Number.isNaN(value) ? undefined : value;
+  const text = textOf(header);
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** What `RateLimit: limit=100, remaining=42` of draft -07 has remaining. */
 export function remainingOf(header: ReturnType<ExistingHeader>): number | undefined {
   try {
-    const value: unknown = parseDictionary(textOf(header)).get('remaining')?.[0];
-    return typeof value === 'number' ? value : undefined;
+    const members = parseDictionary(textOf(header));
+    const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name): unknown => members.get(name)?.[0]);
+    return isCount(limit) && isCount(remaining) && isCount(reset) ? (remaining as number) : undefined;
   } catch {
     return undefined;
   }
 }
 
-type Member = (value: unknown) => boolean;
+/** What a member of a list has to be, or the field is none that a client can read. */
+export type Member = (item: Item) => boolean;
 
-/** A list's members are all names (`"read";q=5`) from draft -08 on, and all numbers (`5;w=60`) before. */
-export const isName: Member = (value) => typeof value === 'string';
-export const isNumber: Member = (value) => Number.isInteger(value);
+const isCount = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
+const isWindow = (value: unknown): boolean => Number.isInteger(value) && (value as number) > 0;
+
+/** Of `RateLimit-Policy` from draft -08 on: `"read";q=5;w=60`. */
+export const isPolicy: Member = ([name, parameters]) =>
+  typeof name === 'string' && isCount(parameters.get('q')) && isWindow(parameters.get('w') ?? 1);
+/** Of `RateLimit` from draft -08 on: `"read";r=4;t=30`. */
+export const isState: Member = ([name, parameters]) =>
+  typeof name === 'string' && isCount(parameters.get('r')) && isCount(parameters.get('t') ?? 0);
+/** Of `RateLimit-Policy` before draft -08: `5;w=60`. */
+export const isQuota: Member = ([quota, parameters]) => isCount(quota) && isWindow(parameters.get('w'));
+
+/** The numbers that a list of draft -04 to -07 has already; none where it is no such list. */
+export function quotasIn(header: ReturnType<ExistingHeader>): ReadonlySet<unknown> {
+  try {
+    const list = parseList(textOf(header)) as Item[];
+    return new Set(list.every(isQuota) ? list.map(([quota]): unknown => quota) : []);
+  } catch {
+    return new Set();
+  }
+}
 
 /**
  * Adds members to a list. What is there and is no list of such members is replaced: one malformed member makes clients
@@ -51,7 +71,7 @@ export function appended(
 function kept(text: string, isMember: Member, latest: number | undefined): string {
   try {
     const list = parseList(text) as Item[];
-    if (!list.every(([value]) => isMember(value))) return '';
+    if (!list.every(isMember)) return '';
     return list.filter(([, parameters]) => dropLater(parameters, latest)).length > 0 ? serializeList(list) : text;
   } catch {
     return '';

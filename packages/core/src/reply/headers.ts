@@ -1,6 +1,16 @@
 import { serializeDictionary, serializeItem } from 'structured-headers';
 import { isDisclosed, type Outcome, type Verdict } from '../decision.ts';
-import { appended, type ExistingHeader, isName, isNumber, numberOf, remainingOf, textOf } from './existing.ts';
+import {
+  appended,
+  type ExistingHeader,
+  isPolicy,
+  isQuota,
+  isState,
+  numberOf,
+  quotasIn,
+  remainingOf,
+  textOf,
+} from './existing.ts';
 import type { HeaderFamily } from './reply-options.ts';
 
 export type Headers = (readonly [name: string, value: string])[];
@@ -29,7 +39,7 @@ type Remaining = (existing: ExistingHeader) => number | undefined;
 export interface QuotaHeaders {
   readonly headers: Headers;
   /** Fields of a single value that contradict a denial, where nothing replaces them. */
-  readonly remove: readonly string[];
+  readonly remove: string[];
 }
 
 const X_FIELDS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const;
@@ -59,8 +69,8 @@ export function createHeaderWriter(
   if (families.has('ietf')) writers.push(ietf(partitionKey));
   else if (families.has('draft-7') || families.has('draft-6')) writers.push(numbered);
   if (families.has('draft-7')) writers.push(single(remainsInDictionary, draft7));
-  if (families.has('draft-6')) writers.push(single(remainsIn('RateLimit-Remaining'), draft6));
-  if (families.has('legacy')) writers.push(single(remainsIn('X-RateLimit-Remaining'), legacy));
+  if (families.has('draft-6')) writers.push(single(remainsIn(TRIPLE), draft6));
+  if (families.has('legacy')) writers.push(single(remainsIn(X_FIELDS), legacy));
 
   return function write({ allowed, binding, outcomes, quota }, existing, retryAfter, nowMs) {
     // A degraded answer has no quota: it would be invented.
@@ -93,8 +103,8 @@ function ietf(partitionKey: ((partition: string) => string) | undefined): Writer
       states.push(`${name};r=${outcome.remaining}${tells ? `;t=${t}` : ''}${pk}`);
     }
     return [
-      ['RateLimit-Policy', appended(existing('RateLimit-Policy'), policies, isName)],
-      ['RateLimit', appended(existing('RateLimit'), states, isName, retryAfter)],
+      ['RateLimit-Policy', appended(existing('RateLimit-Policy'), policies, isPolicy)],
+      ['RateLimit', appended(existing('RateLimit'), states, isState, retryAfter)],
     ];
   };
 }
@@ -102,20 +112,23 @@ function ietf(partitionKey: ((partition: string) => string) | undefined): Writer
 /** A denial that discloses nothing still must not leave a later `t` beside its `Retry-After`. */
 function corrected(existing: ExistingHeader, retryAfter: number | undefined): Headers {
   const before = textOf(existing('RateLimit'));
-  const after = appended(before, [], isName, retryAfter);
+  const after = appended(before, [], isState, retryAfter);
   return after === '' || after === before ? [] : [['RateLimit', after]];
 }
 
 /** `RateLimit-Policy` of draft -04 to -07: `100;w=60`. No two may have the same number (§2.2 of -06). */
 const numbered: Writer = ({ outcomes }, existing) => {
   if (outcomes.length === 0) return [];
-  const windows = new Map<number, number>();
+  const field = existing('RateLimit-Policy');
+  const quotas = new Set(quotasIn(field));
+  const members: string[] = [];
   for (const outcome of outcomes) {
     const quota = quotaOf(outcome);
-    if (!windows.has(quota)) windows.set(quota, toSeconds(outcome.windowMs));
+    if (quotas.has(quota)) continue;
+    quotas.add(quota);
+    members.push(`${quota};w=${toSeconds(outcome.windowMs)}`);
   }
-  const members = [...windows].map(([quota, seconds]) => `${quota};w=${seconds}`);
-  return [['RateLimit-Policy', appended(existing('RateLimit-Policy'), members, isNumber)]];
+  return [['RateLimit-Policy', appended(field, members, isQuota)]];
 };
 
 /** Fields of a single value: what another limiter on the route wrote stays if it is tighter, unless this one denies. */
@@ -128,8 +141,13 @@ function single(remains: Remaining, write: (outcome: Outcome, told: Told) => Hea
   };
 }
 
-function remainsIn(name: string): Remaining {
-  return (existing) => numberOf(existing(name));
+/** Of three fields that go together: what is there in part tells nothing. */
+function remainsIn([limit, remaining, reset]: readonly [string, string, string]): Remaining {
+  return (existing) => {
+    const left = numberOf(existing(remaining));
+    if (left === undefined || numberOf(existing(limit)) === undefined) return undefined;
+    return numberOf(existing(reset)) === undefined ? undefined : left;
+  };
 }
 
 const remainsInDictionary: Remaining = (existing) => remainingOf(existing('RateLimit'));
@@ -162,7 +180,7 @@ function quotaOf({ limit, burst }: Outcome): number {
   return Math.max(limit, burst);
 }
 
-function leftovers(headers: Headers, existing: ExistingHeader): readonly string[] {
+function leftovers(headers: Headers, existing: ExistingHeader): string[] {
   const left = SINGLE_VALUES.filter((name) => headers.every(([written]) => written !== name));
   // Of draft -07, RateLimit is a single value as well.
   const isStale = headers.every(([name]) => name !== 'RateLimit') && remainingOf(existing('RateLimit')) !== undefined;

@@ -118,8 +118,12 @@ describe('a reply', () => {
       ({
         'RateLimit-Policy': '"edge";q=1;w=1',
         'RateLimit': '"edge";r=3;t=1',
+        'RateLimit-Limit': 100,
         'RateLimit-Remaining': 3,
+        'RateLimit-Reset': 1,
+        'X-RateLimit-Limit': 100,
         'X-RateLimit-Remaining': 3,
+        'X-RateLimit-Reset': 1_800_000_000,
       })[name];
     expect(headersOf(decision([outcome({})]), upstream)).toEqual({
       'RateLimit-Policy': '"edge";q=1;w=1, "read";q=10;w=60',
@@ -181,6 +185,45 @@ describe('a reply', () => {
     const inner: Record<string, string> = { 'Retry-After': '4', 'RateLimit': '"short";r=0;t=4' };
     const headers = headersOf(decision([outcome({ nextMs: 90_000 })]), (name) => inner[name]);
     expect(headers).toEqual({ 'RateLimit-Policy': '"read";q=10;w=60', 'RateLimit': '"short";r=0;t=4, "read";r=5' });
+  });
+
+  it.each([
+    ['RateLimit-Remaining', '-1'],
+    ['RateLimit-Remaining', '1.5'],
+    ['X-RateLimit-Remaining', '3'],
+  ])('%s: %s without the others tells nothing, and is replaced by all three', (name, value) => {
+    const headers = headersOf(decision([outcome({})]), (field) => (field === name ? value : undefined));
+    const prefix = name.replace('Remaining', '');
+    expect(headers).toMatchObject({ [`${prefix}Limit`]: '10', [`${prefix}Remaining`]: '5' });
+    expect(headers).toHaveProperty(`${prefix}Reset`);
+  });
+
+  it.each(['draft-6', 'draft-7'] as const)('%s never has two policies of one number', (family) => {
+    const existing = (name: string) => (name === 'RateLimit-Policy' ? '10;w=3600, 7;w=1' : undefined);
+    const { headers } = toReply(decision([outcome({}), outcome({ name: 'other', limit: 8, burst: 8 })]), existing, {
+      headers: family,
+    });
+    expect(Object.fromEntries(headers)['RateLimit-Policy']).toBe('10;w=3600, 7;w=1, 8;w=60');
+  });
+
+  it('takes off a Retry-After that is about something else where it tells none', () => {
+    const silent = outcome(DENIED, { disclose: 'none' });
+    expect(toReply(decision([silent]), (name) => (name === 'Retry-After' ? '100' : undefined)).remove).toContain(
+      'Retry-After',
+    );
+    expect(toReply(decision([outcome(DENIED)]), nothing).remove).not.toContain('Retry-After');
+  });
+
+  it.each(['"x";r=1.5', '"x";r=-1', '"x"', '"x";r=1;t=-2'])('replaces what is no state of a quota: %s', (field) => {
+    expect(headersOf(decision([outcome({})]), (name) => (name === 'RateLimit' ? field : undefined))).toMatchObject({
+      RateLimit: '"read";r=5;t=2',
+    });
+  });
+
+  it.each(['"x";q=-1', '"x";q=5;w=0', '"x"', '5;w=60'])('replaces what is no policy: %s', (field) => {
+    expect(
+      headersOf(decision([outcome({})]), (name) => (name === 'RateLimit-Policy' ? field : undefined)),
+    ).toMatchObject({ 'RateLimit-Policy': '"read";q=10;w=60' });
   });
 
   it.each(['limit=1, "', 'limit=100, remaining=50, reset=3', 'read;r=5', '"edge";r=3,'])(

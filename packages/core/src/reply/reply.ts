@@ -58,12 +58,14 @@ export function createReplier(parts: ReplyParts, hash: (value: string) => string
     const { waitSeconds, retryAfter, status } = refusal;
     const { headers, remove } = writeHeaders(verdict, existing, waitSeconds ?? 0, Date.now());
     if (retryAfter !== undefined) headers.push(['Retry-After', String(retryAfter)]);
+    // What is there is about something else, and sooner.
+    else remove.push('Retry-After');
     // RFC 6585 §4: a 429 must not be stored by a cache.
     headers.push(['Cache-Control', 'no-store']);
     expose(headers, ctx, existing);
     const [type, body] = bodyOf(verdict, refusal, answer, ctx);
     headers.push(['Content-Type', type]);
-    const own = Object.entries(answer?.headers ?? {});
+    const own = Object.entries(answer?.headers ?? {}).map(([name, value]) => [capitalised(name), value] as const);
     return {
       status: answer?.status ?? status,
       headers: own.length === 0 ? headers : [...headers.filter(([name]) => !names(own, name)), ...own],
@@ -99,6 +101,11 @@ export function createReplier(parts: ReplyParts, hash: (value: string) => string
 }
 
 const EXPOSE = 'Access-Control-Expose-Headers';
+
+/** Adapters look for this one field by its name. */
+function capitalised(name: string): string {
+  return /^content-type$/i.test(name) ? 'Content-Type' : name;
+}
 
 function names(fields: readonly (readonly [string, string])[], name: string): boolean {
   return fields.some(([field]) => field.toLowerCase() === name.toLowerCase());
