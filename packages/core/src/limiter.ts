@@ -72,6 +72,8 @@ export interface Limiter {
   block<R>(ctx: RequestContext<R>, spec: PolicySpec<R>, duration: Duration): MaybePromise<boolean>;
   /** Ends a block of this caller; tells whether there was one. @throws StoreError */
   unblock<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<boolean>;
+  /** Says what an operator should know, the first time that this code comes up, as the limiter's own warnings are said. */
+  warn(code: WarningCode, message: string): void;
   /** Resolves when the store can decide; rejects when it cannot be reached, or not within 5 s. */
   ready(): Promise<void>;
   /** Ends the connection that the store made. Idempotent. */
@@ -125,6 +127,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     reset: (ctx, spec) => adjust(ctx, spec, 'reset', 0),
     block: (ctx, spec, duration) => adjust(ctx, spec, 'block', toMs('block', duration, 1, MAX_WINDOW_MS)),
     unblock: (ctx, spec) => adjust(ctx, spec, 'unblock', 0),
+    warn: (code, message) => warn(code, message),
     ready: async () => new Deadline(READY_MS).race(Promise.resolve(store.ready?.())),
     close: async () => store.close?.(),
   };
