@@ -1,66 +1,18 @@
-import {
-  Catch,
-  Controller,
-  type ExceptionFilter,
-  type ArgumentsHost,
-  Get,
-  type INestApplication,
-  Module,
-  Post,
-  type Type,
-  UseFilters,
-} from '@nestjs/common';
-import { NestFactory, Reflector } from '@nestjs/core';
-import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
-import { ExpressAdapter } from '@nestjs/platform-express';
-import { overHttp, type RunningApp } from '@tollgate/core/testing';
+import { Controller, Get, Module, Post, type Type } from '@nestjs/common';
 import type { Request as ExpressRequest } from 'express';
 import type { FastifyRequest } from 'fastify';
-import type { Server } from 'node:http';
-import { afterEach, describe, expect, it } from 'vitest';
-import {
-  createLimiter,
-  definePolicy,
-  RateLimit,
-  RateLimitException,
-  RateLimitGuard,
-  RateLimitModule,
-  type RateLimitModuleOptions,
-  read,
-  SkipRateLimit,
-} from './index.ts';
+import { describe, expect, it } from 'vitest';
+import { createLimiter, definePolicy, RateLimit, RateLimitModule, read, SkipRateLimit } from './index.ts';
+import { PLATFORMS, useApps } from './testing/app.ts';
 
-const running: RunningApp[] = [];
-afterEach(async () => {
-  for (const app of running.splice(0)) await app.close();
-});
+const perIp = (name: string, limit = 1) => definePolicy({ name, limits: [{ limit, window: '1m', per: 'ip' }] });
+const limits = (policy = perIp('module', 100)) => RateLimitModule.forRoot({ limiter: createLimiter(), policy });
 
-async function start(
-  options: RateLimitModuleOptions,
-  controllers: Type[],
-  platform = new ExpressAdapter(),
-): Promise<RunningApp> {
-  @Module({ imports: [RateLimitModule.forRoot({ limiter: createLimiter(), ...options })], controllers })
-  class AppModule {}
-  const app: INestApplication = await NestFactory.create(AppModule, platform, { logger: false, abortOnError: false });
-  await app.listen(0, '127.0.0.1');
-  const served = await overHttp(app.getHttpServer() as Server);
-  running.push(served);
-  return served;
-}
+describe.each(PLATFORMS)('decorators, on %s', (platform) => {
+  const start = useApps();
 
-const limited = (name: string, limit = 1) => definePolicy({ name, limits: [{ limit, window: '1m', per: 'ip' }] });
-
-async function statuses(app: RunningApp, path: string, times: number, method = 'GET'): Promise<number[]> {
-  const all: number[] = [];
-  for (let i = 0; i < times; i++) all.push((await app.fetch(new Request(`http://app.test${path}`, { method }))).status);
-  return all;
-}
-
-describe('RateLimitModule', () => {
   it("a method's policy replaces its class's, and both replace the module's", async () => {
-    @RateLimit(limited('class', 2))
+    @RateLimit(perIp('class', 2))
     @Controller()
     class Mixed {
       @Get('class')
@@ -68,7 +20,7 @@ describe('RateLimitModule', () => {
         return 'ok';
       }
 
-      @RateLimit(limited('method', 3))
+      @RateLimit(perIp('method', 3))
       @Get('method')
       ofMethod(): string {
         return 'ok';
@@ -80,29 +32,93 @@ describe('RateLimitModule', () => {
         return 'ok';
       }
     }
-    const app = await start({ policy: limited('module', 100) }, [Mixed]);
-    expect(await statuses(app, '/method', 4)).toEqual([200, 200, 200, 429]);
-    expect(await statuses(app, '/class', 3)).toEqual([200, 200, 429]);
-    expect(await statuses(app, '/skipped', 5)).toEqual([200, 200, 200, 200, 200]);
+    const app = await start(platform, { imports: [limits()], controllers: [Mixed] });
+    expect(await app.statuses('/method', 4)).toEqual([200, 200, 200, 429]);
+    expect(await app.statuses('/class', 3)).toEqual([200, 200, 429]);
+    expect(await app.statuses('/skipped', 5)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it('keeps controllers of equal class and method names apart', async () => {
-    const make = (path: string, name: string): Type => {
+  it('a method of a class that is skipped can be limited', async () => {
+    @SkipRateLimit()
+    @Controller()
+    class Internal {
+      @Get('free')
+      free(): string {
+        return 'ok';
+      }
+
+      @RateLimit(perIp('costly'))
+      @Get('costly')
+      costly(): string {
+        return 'ok';
+      }
+    }
+    const app = await start(platform, { imports: [limits(perIp('module'))], controllers: [Internal] });
+    expect(await app.statuses('/free', 3)).toEqual([200, 200, 200]);
+    expect(await app.statuses('/costly', 2)).toEqual([200, 429]);
+  });
+
+  it('come down to the classes that extend the controller, until they say otherwise', async () => {
+    @RateLimit(perIp('base'))
+    abstract class Base {
+      @Get('plain')
+      plain(): string {
+        return 'ok';
+      }
+
+      @RateLimit(perIp('own', 2))
+      @Get('own')
+      own(): string {
+        return 'ok';
+      }
+
+      @RateLimit(perIp('replaced', 2))
+      @Get('replaced')
+      replaced(): string {
+        return 'ok';
+      }
+    }
+    @Controller('heir')
+    class Heir extends Base {
+      // A method of its own: it brings its own decorators, those of the route included.
+      @Get('replaced')
+      override replaced(): string {
+        return 'mine';
+      }
+    }
+    @SkipRateLimit()
+    @Controller('free')
+    class Free extends Base {}
+    const app = await start(platform, { imports: [limits()], controllers: [Heir, Free] });
+    expect(await app.statuses('/heir/own', 3)).toEqual([200, 200, 429]);
+    expect(await app.statuses('/heir/plain', 2)).toEqual([200, 429]);
+    expect(await app.statuses('/heir/replaced', 1)).toEqual([429]);
+    expect(await app.statuses('/free/plain', 2)).toEqual([200, 200]);
+    expect(await app.statuses('/free/own', 1)).toEqual([429]);
+  });
+
+  it('of controllers with the same names, in modules of their own, are kept apart', async () => {
+    const make = (path: string): Type => {
       @Controller(path)
       class Same {
-        @RateLimit(limited(name))
+        @RateLimit(perIp(path))
         @Get()
         list(): string {
           return 'ok';
         }
+
+        @RateLimit(definePolicy({ name: 'route', limits: [{ limit: 1, window: '1m', per: ['ip', 'route'] }] }))
+        @Get('route')
+        route(): string {
+          return 'ok';
+        }
       }
-      return Same;
+      @Module({ controllers: [Same] })
+      class SameModule {}
+      return SameModule;
     };
-    const app = await start({}, [make('a', 'a'), make('b', 'b')]);
-    expect([await statuses(app, '/a', 2), await statuses(app, '/b', 2)]).toEqual([
-      [200, 429],
-      [200, 429],
-    ]);
+    const app = await start(platform, { imports: [limits(), make('a'), make('b')] });
+    for (const path of ['/a', '/b', '/a/route', '/b/route']) expect(await app.statuses(path, 2)).toEqual([200, 429]);
   });
 
   it.each([
@@ -117,7 +133,7 @@ describe('RateLimitModule', () => {
             return 'ok';
           }
         }
-        return Conflicting;
+        return { controllers: [Conflicting] };
       },
     ],
     [
@@ -126,94 +142,48 @@ describe('RateLimitModule', () => {
         @RateLimit(read({ limit: 5 }))
         @Controller()
         class Conflicting {}
-        return Conflicting;
+        return { controllers: [Conflicting] };
       },
     ],
-  ] as const)('does not start when the policy of %s has the name of another one', async (_, make) => {
-    await expect(start({ policy: read() }, [make()])).rejects.toThrow('Two policies are named "read"');
+    [
+      'a provider, as resolvers and gateways are',
+      () => {
+        class Resolver {
+          @RateLimit(read({ limit: 5 }))
+          products(): string {
+            return 'ok';
+          }
+        }
+        return { providers: [Resolver] };
+      },
+    ],
+  ] as const)('stop the start when the policy of %s has the name of another one', async (_, make) => {
+    const starting = start(platform, { imports: [limits(read())], ...make() });
+    await expect(starting).rejects.toThrow('Two policies are named "read"');
   });
 
-  it('refuses unknown options and empty policies', () => {
-    expect(() => RateLimitModule.forRoot({ polcy: read() } as object)).toThrow(
-      'RateLimitModule.forRoot has no option "polcy"; did you mean policy?',
-    );
-    expect(() => RateLimitModule.forRoot({ policy: [] })).toThrow('policy must be at least one policy');
-  });
-
-  it.each([
-    ['express', () => new ExpressAdapter()],
-    ['fastify', () => new FastifyAdapter() as unknown as ExpressAdapter],
-  ])('a denial is an exception that filters can catch, on %s', async (_, platform) => {
-    @Catch(RateLimitException)
-    class Teapot implements ExceptionFilter {
-      catch(exception: RateLimitException, host: ArgumentsHost): void {
-        const res = host.switchToHttp().getResponse<{ status(code: number): { send(body: unknown): void } }>();
-        res.status(418).send({ was: exception.getStatus() });
-      }
-    }
-
-    @UseFilters(Teapot)
-    @Controller()
-    class Filtered {
-      @Get('tea')
-      tea(): string {
-        return 'ok';
-      }
-    }
-    const app = await start({ policy: limited('tea') }, [Filtered], platform());
-    await statuses(app, '/tea', 1);
-    const denied = await app.fetch(new Request('http://app.test/tea'));
-    expect([denied.status, await denied.json()]).toEqual([418, { was: 429 }]);
-    expect(denied.headers.get('retry-after')).not.toBeNull();
-  });
-
-  it("takes policies written for the platform's own request", async () => {
+  it("take policies written for the platform's own request", async () => {
+    type Searched = ExpressRequest<unknown, unknown, unknown, { skip?: string }> &
+      FastifyRequest<{ Querystring: { skip?: string } }>;
+    const skip = ({ query }: Pick<Searched, 'query'>): boolean => query.skip === 'yes';
     @Controller()
     class Typed {
       @RateLimit(
-        definePolicy<ExpressRequest>({
-          name: 'express',
-          limits: [{ limit: 1, window: '1m', per: 'ip' }],
-          skip: (req) => req.query['skip'] === 'yes',
-        }),
+        platform === 'express'
+          ? definePolicy<ExpressRequest>({ name: 'own', limits: [{ limit: 1, window: '1m', per: 'ip' }], skip })
+          : definePolicy<FastifyRequest<{ Querystring: { skip?: string } }>>({
+              name: 'own',
+              limits: [{ limit: 1, window: '1m', per: 'ip' }],
+              skip,
+            }),
       )
-      @Post('express')
-      express(): string {
-        return 'ok';
-      }
-
-      @RateLimit(definePolicy<FastifyRequest>({ name: 'fastify', limits: [{ limit: 1, window: '1m', per: 'ip' }] }))
-      @Get('fastify')
-      fastify(): string {
-        return 'ok';
-      }
-
-      @RateLimit(
-        definePolicy({ name: 'both', limits: [{ limit: 1, window: '1m', per: 'ip' }], skip: (req) => req.url === '/' }),
-      )
-      @Get('both')
-      both(): string {
+      @Post('own')
+      own(): string {
         return 'ok';
       }
     }
-    const app = await start({}, [Typed]);
-    expect(await statuses(app, '/express?skip=yes', 3, 'POST')).toEqual([201, 201, 201]);
-    expect(await statuses(app, '/express', 2, 'POST')).toEqual([201, 429]);
-  });
-});
-
-describe('RateLimitGuard', () => {
-  it('says what to do in a context without a client address', async () => {
-    class Gateway {
-      onMessage(): void {}
-    }
-    const guard = new RateLimitGuard({ limiter: createLimiter(), policy: limited('ws') }, new Reflector());
-    const context = new ExecutionContextHost([{}], Gateway, Gateway.prototype.onMessage);
-    context.setType('ws');
-    await expect(guard.canActivate(context)).rejects.toThrow(
-      'Gateway.onMessage is called by "ws", which has no client address. Mark it with @SkipRateLimit().',
-    );
-    SkipRateLimit()(Gateway);
-    expect(await guard.canActivate(context)).toBe(true);
+    const app = await start(platform, { imports: [limits()], controllers: [Typed] });
+    expect(await app.statuses('/own?skip=yes', 3, { method: 'POST' })).toEqual([201, 201, 201]);
+    expect(await app.statuses('/own', 2, { method: 'POST' })).toEqual([201, 429]);
   });
 });
