@@ -1,4 +1,6 @@
-import { Controller, Get, Inject, Injectable, Module, Req, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Injectable, Module, Req, Res, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { type MicroserviceOptions, Transport } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -122,6 +124,34 @@ describe('forRootAsync', () => {
     await expect(startWith({ useClass: Wrong })).rejects.toThrow(
       'Wrong.createRateLimitOptions has no option "polcy"; did you mean policy?',
     );
+  });
+});
+
+describe('an application without an HTTP server', () => {
+  it.each([
+    [
+      'standalone',
+      (module: Type) => NestFactory.createApplicationContext(module, { logger: false, abortOnError: false }),
+    ],
+    [
+      'a microservice',
+      async (module: Type) => {
+        const service = await NestFactory.createMicroservice<MicroserviceOptions>(module, {
+          transport: Transport.TCP,
+          options: { host: '127.0.0.1', port: 0 },
+          logger: false,
+          abortOnError: false,
+        });
+        return service.listen().then(() => service);
+      },
+    ],
+  ])('has a limiter to inject: %s', async (_, create) => {
+    const limiter = createLimiter();
+    @Module({ imports: [RateLimitModule.forRoot({ limiter, policy: read() })] })
+    class AppModule {}
+    const app = await create(AppModule);
+    expect(app.get(RATE_LIMITER)).toBe(limiter);
+    await app.close();
   });
 });
 

@@ -66,10 +66,11 @@ export class RateLimitModule implements OnModuleInit, OnApplicationBootstrap {
 
   onModuleInit(): void {
     const { policy } = this.#options;
+    // Null, whatever its type says, in an application without an HTTP server: a microservice, a script.
+    const hasServer = Boolean(this.#host.httpAdapter as unknown);
     const limiter = limiterOf(this.#options);
     for (const spec of decoratedPolicies(this.#discovery, this.#reflector)) limiter.register(spec);
-    // An application without an HTTP server (a microservice) has no adapter.
-    if (policy !== undefined && this.#host.httpAdapter !== undefined) limitUnmatched(this.#host, limiter, policy);
+    if (policy !== undefined && hasServer) limitUnmatched(this.#host, limiter, policy);
   }
 
   onApplicationBootstrap(): void {
