@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { defaultClientConditions, defaultServerConditions } from 'vite';
+import { join } from 'node:path';
+import { defaultClientConditions, defaultServerConditions, type Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 // Packages of the workspace are read from their sources: tests need no build.
@@ -11,6 +12,19 @@ const workspaces = ['packages', 'examples'].flatMap((parent) =>
     .filter(({ root }) => existsSync(`${root}/package.json`)),
 );
 
+/** Lets the adapter and its tests find the Nest of another package of the workspace, which holds nothing else. */
+function useNestOf(root: string): Plugin {
+  const importer = join(import.meta.dirname, root, 'package.json');
+  return {
+    name: 'use-nest-of',
+    enforce: 'pre',
+    resolveId(specifier, _importer, options) {
+      if (!/^(@nestjs\/|reflect-metadata|rxjs)/.test(specifier)) return null;
+      return this.resolve(specifier, importer, { ...options, skipSelf: true });
+    },
+  };
+}
+
 export default defineConfig({
   resolve: { conditions: [source, ...defaultClientConditions] },
   ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
@@ -19,6 +33,13 @@ export default defineConfig({
       ...workspaces.map(({ name, root }) => ({
         extends: true as const,
         test: { name, root, include: ['src/**/*.test.ts'] },
+      })),
+      // The tests of the adapter once more, on the other versions that it is for.
+      ...['nest-10', 'nest-12'].map((name) => ({
+        extends: true as const,
+        plugins: [useNestOf(`test/${name}`)],
+        // Not the logins: ten thousand attempts, of which no version of Nest makes more or fewer.
+        test: { name, root: 'packages/nestjs', include: ['src/**/*.test.ts'], exclude: ['src/login.test.ts'] },
       })),
       {
         // Compiles the examples of the documentation.

@@ -55,6 +55,8 @@ export interface Limiter {
   block<R>(ctx: RequestContext<R>, spec: PolicySpec<R>, duration: Duration): MaybePromise<boolean>;
   /** Ends a block of this caller; tells whether there was one. @throws StoreError */
   unblock<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<boolean>;
+  /** Says what an operator should know, the first time that this code comes up, as the limiter's own warnings are said. */
+  warn(code: WarningCode, message: string): void;
   /** Resolves when the store can decide; rejects when it cannot be reached, or not within 5 s. */
   ready(): Promise<void>;
   /** Ends the connection that the store made. Idempotent. */

@@ -362,6 +362,14 @@ describe('check', () => {
     expect(warnings[0]?.message).not.toContain('docs/errors.md');
   });
 
+  it('says what an adapter has to say as its own warnings, once', () => {
+    const { limiter, warnings } = limiterWith();
+    limiter.warn('guard-order', 'One runs before the other.');
+    limiter.warn('guard-order', 'One runs before the other.');
+    expect(warnings).toEqual([{ code: 'guard-order', message: 'One runs before the other.' }]);
+    expect(limiter.warnings.get('guard-order')).toBe(2);
+  });
+
   it('survives listeners that throw', () => {
     const onDecision = vi.fn<() => void>(() => {
       throw new Error('listener');

@@ -73,6 +73,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     reset: (ctx, spec) => adjust(ctx, spec, 'reset', 0),
     block: (ctx, spec, duration) => adjust(ctx, spec, 'block', toMs('block', duration, 1, MAX_WINDOW_MS)),
     unblock: (ctx, spec) => adjust(ctx, spec, 'unblock', 0),
+    warn: (code, message) => warn(code, message),
     ready: async () => new Deadline(READY_MS).race(Promise.resolve(store.ready?.())),
     close: async () => store.close?.(),
   };

@@ -21,6 +21,7 @@ export type WarningCode =
   | 'hop-count-ignored'
   | 'one-partition'
   | 'user-after-decision'
+  | 'guard-order'
   | 'identity-unusable'
   | 'memory-store-with-replicas'
   | 'limiter-per-request'

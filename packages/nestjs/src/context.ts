@@ -23,8 +23,6 @@ export interface HttpResponse {
   getHeader(name: string): string | number | string[] | undefined;
   header(name: string, value: string): unknown;
   removeHeader(name: string): unknown;
-  /** Express. */
-  setHeader?(name: string, value: readonly string[]): unknown;
   /** Fastify: the response of Node, which on Express is this object itself. */
   readonly raw?: NodeResponse;
 }
@@ -41,9 +39,12 @@ interface PlatformRequest extends HttpRequest {
   readonly ips?: readonly string[];
 }
 
-/** Nest's request as core sees it, on the Express and on the Fastify platform. */
-export class NestContext extends NodeContext<HttpRequest> {
-  constructor(request: HttpRequest, response: HttpResponse) {
+/**
+ * Nest's request as core sees it, on the Express and on the Fastify platform. The module makes its own; services make one
+ * to call the limiter with.
+ */
+export class NestContext<R extends HttpRequest = HttpRequest> extends NodeContext<R> {
+  constructor(request: R, response: HttpResponse) {
     super(request, nodeResponseOf(response));
   }
 

@@ -1,9 +1,10 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { limiterOf, type PolicySpec } from '@tollgate/core';
-import type { HttpRequest, HttpResponse } from './context.ts';
-import { enforce } from './enforce.ts';
+import { callOf } from './call.ts';
+import type { HttpRequest } from './context.ts';
 import type { RateLimitModuleOptions } from './options.ts';
+import { enforce } from './passage.ts';
 import { RATE_LIMIT_OPTIONS, RATE_LIMIT_POLICY } from './tokens.ts';
 
 /** Limits the routes that Nest has matched. The module makes it global; it also works with `@UseGuards`. */
@@ -19,15 +20,8 @@ export class RateLimitGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const spec = this.#policyOf(context);
-    if (spec === false) return true;
-    if (context.getType() !== 'http') {
-      throw new Error(
-        `RateLimitGuard limits HTTP requests; ${context.getClass().name}.${context.getHandler().name} is called by ` +
-          `"${context.getType()}", which has no client address. Mark it with @SkipRateLimit().`,
-      );
-    }
-    const http = context.switchToHttp();
-    return enforce(limiterOf(this.#options), spec, http.getRequest<HttpRequest>(), http.getResponse<HttpResponse>());
+    if (spec !== false) await enforce(callOf(context), limiterOf(this.#options), spec);
+    return true;
   }
 
   #policyOf(context: ExecutionContext): PolicySpec<HttpRequest> | false {

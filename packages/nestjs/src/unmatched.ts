@@ -1,7 +1,8 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 import { type Limiter, type PolicySpec } from '@tollgate/core';
+import { httpCall } from './call.ts';
 import type { HttpRequest, HttpResponse } from './context.ts';
-import { enforce } from './enforce.ts';
+import { enforce } from './passage.ts';
 
 type Next = (error?: unknown) => void;
 
@@ -23,7 +24,7 @@ export function limitUnmatched(
 ): void {
   const decide = (request: HttpRequest, response: HttpResponse, next: Next): void => {
     void Promise.resolve()
-      .then(() => enforce(limiter, policy, request, response))
+      .then(() => enforce(httpCall(request, response), limiter, policy))
       .then(() => next(), next);
   };
   if (httpAdapter.getType() === 'fastify') {

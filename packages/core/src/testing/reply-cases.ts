@@ -1,5 +1,6 @@
 import { type BareItem, parseDictionary, parseList } from 'structured-headers';
 import { expect } from 'vitest';
+import type { DenialAnswer } from '../policy/denial.ts';
 import type { HeaderFamily } from '../reply/reply-options.ts';
 import { redisStore } from '../stores/redis-store.ts';
 import type { AdapterBench } from './describe-adapter.ts';
@@ -73,7 +74,8 @@ export function replyCases(test: Test): void {
     const client = await start({ limit: { limit: 1, window: '1m' } });
     await client.get('/read');
     const response = await client.get('/read', { accept: `${PROBLEM}, application/json;q=0.9` });
-    expect(mediaType(response)).toBe(PROBLEM);
+    // Exactly: the type has no parameters.
+    expect(response.headers.get('content-type')).toBe(PROBLEM);
     const retryAfter = Number(response.headers.get('retry-after'));
     expect(await response.json()).toEqual({
       'type': 'https://iana.org/assignments/http-problem-types#quota-exceeded',
@@ -128,6 +130,34 @@ export function replyCases(test: Test): void {
       expect(mediaType(response)).toBe('application/json');
       expect(response.headers.get('cache-control')).toBe('no-store');
       expect(await response.json()).toEqual({ upgrade: true });
+    });
+  }
+
+  const ANSWERS: readonly [what: string, answer: DenialAnswer, type: string | RegExp, text: string][] = [
+    ['text', { body: 'Later.' }, /^text\/plain; charset=utf-8$/i, 'Later.'],
+    ['a page', { headers: { 'content-type': 'text/html' }, body: '<p>Later</p>' }, /^text\/html(;|$)/, '<p>Later</p>'],
+    [
+      'JSON of another type',
+      { headers: { 'Content-Type': 'application/vnd.api+json' }, body: { a: 1 } },
+      /^application\/vnd\.api\+json(;|$)/,
+      '{"a":1}',
+    ],
+    [
+      'JSON under the type of something else',
+      { headers: { 'Content-Type': 'application/vnd.api' }, body: { a: 1 } },
+      /^application\/vnd\.api$/,
+      '{"a":1}',
+    ],
+    ['nothing', { body: '' }, /^text\/plain/, ''],
+  ];
+  for (const [what, answer, type, text] of ANSWERS) {
+    test(`a handler answers ${what}`, async ({ start }) => {
+      const client = await start({ limit: { limit: 1, window: '1m' }, handler: () => answer });
+      await client.get('/read');
+      const response = await client.get('/read');
+      expect([response.status, response.headers.get('content-type')]).toEqual([429, expect.stringMatching(type)]);
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(await response.text()).toBe(text);
     });
   }
 
