@@ -12,8 +12,8 @@ interface Reply {
   send(): void;
 }
 
-/** The platforms differ in how they spell a wildcard. */
-function createController(wildcard: string): Type {
+/** The platforms differ in how they spell a wildcard, and so do the versions of Express. */
+function createController(wildcard: string | string[]): Type {
   @Controller()
   class AppController {
     @Get('login')
@@ -43,7 +43,7 @@ function createController(wildcard: string): Type {
 
     @Get(wildcard)
     files(@Req() { params }: { params: Record<string, string | string[]> }, @Res() reply: Reply): void {
-      const rest = [params['rest'] ?? params['*'] ?? ''].flat().join('/');
+      const rest = [params['rest'] ?? params['*'] ?? params['0'] ?? ''].flat().join('/');
       reply.header('x-handler', `static ${encodeURIComponent(rest)}`).send();
     }
   }
@@ -51,7 +51,7 @@ function createController(wildcard: string): Type {
 }
 
 for (const [platform, wildcard, createAdapter] of [
-  ['express', 'static/*rest', () => new ExpressAdapter()],
+  ['express', ['static/*rest', 'static/*'], () => new ExpressAdapter()],
   ['fastify', 'static/*', () => new FastifyAdapter()],
   [
     'fastify, lenient',
