@@ -135,14 +135,18 @@ export default {
     { files: ['packages/{express,fastify,nestjs}/src/**/*.ts'], rules: ban(coreFace, coreByName) },
     { files: ['packages/hono/src/**/*.ts'], rules: ban(coreFace, coreByName, noNode) },
     {
-      files: ['packages/{express,fastify,nestjs,hono}/src/**/*.test.ts', 'examples/*/src/**/*.ts'],
+      files: [
+        'packages/{express,fastify,nestjs,hono}/src/**/*.test.ts',
+        'packages/{express,fastify,nestjs,hono}/src/testing/**/*.ts',
+        'examples/*/src/**/*.ts',
+      ],
       rules: ban(coreByName, noInternals),
     },
 
     // A test may look at its subject from both sides: it drives a layer through those above it.
     { files: [`packages/core/src/${tests}`], rules: { 'no-restricted-imports': 'off' } },
     {
-      files: [tests, 'packages/core/src/testing/**/*.ts', 'scripts/**', 'bench/**'],
+      files: [tests, 'packages/*/src/testing/**/*.ts', 'scripts/**', 'bench/**'],
       rules: {
         // Requests that must come one after the other are what a test of a limiter is made of.
         'no-await-in-loop': 'off',
