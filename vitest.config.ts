@@ -20,6 +20,8 @@ export default defineConfig({
         extends: true as const,
         test: { name, root, include: ['src/**/*.test.ts'] },
       })),
+      // All of them at once.
+      { extends: true as const, test: { name: 'examples', root: 'examples', include: ['*.test.ts'] } },
       {
         // Compiles the examples of the documentation.
         test: { name: 'docs', root: 'test/docs', include: ['*.test.ts'], hookTimeout: 60_000, testTimeout: 60_000 },
