@@ -117,7 +117,7 @@ export function callerCases(test: AdapterTest): void {
     expect(statuses(await inTurn(4, wrong))).toEqual([401, 401, 401, 401]);
     expect((await client.post('/login', { name: 'ADA ', secret: 'right' })).status).toBe(200);
     // It is forgotten when the response is over, which may be a moment after it arrived; what is denied is not counted.
-    await expect.poll(async () => (await wrong()).status).toBe(401);
+    await expect.poll(async () => (await wrong()).status, { timeout: 4000 }).toBe(401);
     expect(statuses(await inTurn(3, wrong))).toEqual([401, 401, 401]);
   });
 }

@@ -63,7 +63,7 @@ export function connectionCases(test: AdapterTest): void {
       connection.leave();
       await connection.ended();
     }
-    await expect.poll(() => handled).toBe(10);
+    await expect.poll(() => handled, { timeout: 4000 }).toBe(10);
     expect(await remaining(client)).toBe(89);
   });
 

@@ -65,7 +65,7 @@ export function errorCases(test: AdapterTest): void {
     const client = await start({ refundWhen: ({ status }) => status < 500 });
     for (let i = 0; i < 5; i++) {
       expect((await client.get('/stream')).status).toBe(200);
-      await expect.poll(() => remaining(client)).toBe(2);
+      await expect.poll(() => remaining(client), { timeout: 4000 }).toBe(2);
     }
     expect(statuses(await inTurn(4, () => client.get('/throw')))).toEqual([500, 500, 500, 429]);
   });
@@ -81,7 +81,7 @@ export function errorCases(test: AdapterTest): void {
     await inTurn(5, () => client.get('/health'));
     client.gate.open();
     await bodyOf(client.get('/stream'));
-    await expect.poll(() => remaining(client)).toBe(98);
+    await expect.poll(() => remaining(client), { timeout: 4000 }).toBe(98);
   });
 
   test('a chooser that throws is the error handler’s', async ({ start }) => {
