@@ -31,7 +31,7 @@ const REQUESTS: readonly Request[] = [
 ];
 
 const SEARCHES = REQUESTS.filter(({ path }) => path === '/search');
-/** Searches come in numbers, as those of an assistant do. */
+/** Searches come in numbers: somebody types. */
 const MIX: readonly Request[] = [...REQUESTS, ...SEARCHES, ...SEARCHES];
 
 const CALLERS: readonly Readonly<Record<string, string>>[] = [
