@@ -135,7 +135,11 @@ export default {
     { files: ['packages/{express,fastify,nestjs}/src/**/*.ts'], rules: ban(coreFace, coreByName) },
     { files: ['packages/hono/src/**/*.ts'], rules: ban(coreFace, coreByName, noNode) },
     {
-      files: ['packages/{express,fastify,nestjs,hono}/src/**/*.test.ts', 'examples/*/src/**/*.ts'],
+      files: [
+        'packages/{express,fastify,nestjs,hono}/src/**/*.test.ts',
+        'packages/{express,fastify,nestjs,hono}/src/testing/**/*.ts',
+        'examples/*/src/**/*.ts',
+      ],
       rules: ban(coreByName, noInternals),
     },
 

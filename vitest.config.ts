@@ -41,6 +41,8 @@ export default defineConfig({
         // Not the logins: ten thousand attempts, of which no version of Nest makes more or fewer.
         test: { name, root: 'packages/nestjs', include: ['src/**/*.test.ts'], exclude: ['src/login.test.ts'] },
       })),
+      // All of them at once.
+      { extends: true as const, test: { name: 'examples', root: 'examples', include: ['*.test.ts'] } },
       {
         // Compiles the examples of the documentation.
         test: { name: 'docs', root: 'test/docs', include: ['*.test.ts'], hookTimeout: 60_000, testTimeout: 60_000 },

@@ -6,7 +6,7 @@ interface RunningApp {
   close(): Promise<void>;
 }
 
-/** What the examples have in common, whatever the framework: the same shop with the same limits. */
+/** What the examples have in common, whatever the framework: the same shop with the same limits. script.test.ts compares them. */
 export function describeExample(framework: string, start: () => Promise<RunningApp>): void {
   describe(`the ${framework} example`, () => {
     let app: RunningApp | undefined;

@@ -4,12 +4,11 @@ import { createServer } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
 import { describeExample } from '../../describe-example.ts';
 import { createApp } from './app.ts';
+import { start } from './start.ts';
 
 const quiet = { onWarning: () => {} };
-const start = (limiter = createLimiter(quiet), onError?: (error: unknown) => void): Promise<RunningApp> =>
-  overHttp(createServer(createApp({ limiter, ...(onError && { onError }) })));
 
-describeExample('express', () => start());
+describeExample('express', start);
 
 let app: RunningApp | undefined;
 afterEach(async () => {
@@ -100,10 +99,16 @@ it.each([
   });
 });
 
+it('counts what cannot be parsed, and what is parsed once', async () => {
+  expect((await send('POST', '/login', '{"email":')).headers.get('ratelimit-remaining')).toBe('999');
+  await attempt('ada@example.com');
+  expect((await send('GET', '/products/9')).headers.get('ratelimit-remaining')).toBe('997');
+});
+
 it('answers an error with JSON that says nothing about it', async () => {
   const errors: unknown[] = [];
   const broken: Limiter = { ...createLimiter(), check: () => Promise.reject(new Error('secret')) };
-  app = await start(broken, (error) => errors.push(error));
+  app = await overHttp(createServer(createApp({ limiter: broken, onError: (error) => errors.push(error) })));
   expect(await send('GET', '/')).toMatchObject({ status: 500, body: { error: 'Internal Server Error' } });
   expect(errors).toMatchObject([{ message: 'secret' }]);
 });

@@ -27,7 +27,26 @@ export function createApp({ limiter, trustProxy, onError = () => {} }: AppOption
   // Before the limiter: a health check must not run out of quota.
   app.get('/health', (_req, res) => void res.json({ ok: true }));
 
-  app.use(rateLimit(everything, { limiter }));
+  // Two policies on one route, decided together: a guess that is denied costs the caller nothing of its 1000. Before
+  // `everything`, which would be charged first; after the parser, because `login` counts by what is in the body.
+  app.post('/login', express.json(), rateLimit([everything, login], { limiter }), (req, res) => {
+    const { password } = (req.body ?? {}) as { password?: unknown };
+    const email = emailOf(req.body);
+    // Spelt as the limiter spells it, or `ADA@example.com ` would get attempts of its own at this account.
+    const isAccount = typeof email === 'string' && normalizeUsername(email) === ACCOUNT.email;
+    if (isAccount && password === ACCOUNT.password) res.json({ welcome: ACCOUNT.email });
+    else res.status(401).json({ error: 'Wrong email or password' });
+  });
+
+  // Before the parser: what is denied is not worth parsing.
+  app.post('/search', rateLimit([everything, search], { limiter }), express.json(), (req, res) => {
+    const { query } = (req.body ?? {}) as { query?: unknown };
+    const words = typeof query === 'string' ? query.toLowerCase() : '';
+    res.json({ found: PRODUCTS.filter(({ name }) => name.toLowerCase().includes(words)) });
+  });
+
+  const limited = rateLimit(everything, { limiter });
+  app.use(limited);
 
   app.get('/', (req, res) => {
     const { remaining } = req.rateLimit?.quota ?? {};
@@ -42,24 +61,11 @@ export function createApp({ limiter, trustProxy, onError = () => {} }: AppOption
     else res.status(404).json({ error: 'No such product' });
   });
 
-  // After the parser: this policy counts by what is in the body.
-  app.post('/login', express.json(), rateLimit(login, { limiter }), (req, res) => {
-    const { password } = (req.body ?? {}) as { password?: unknown };
-    const email = emailOf(req.body);
-    // Spelt as the limiter spells it, or `ADA@example.com ` would get attempts of its own at this account.
-    const isAccount = typeof email === 'string' && normalizeUsername(email) === ACCOUNT.email;
-    if (isAccount && password === ACCOUNT.password) res.json({ welcome: ACCOUNT.email });
-    else res.status(401).json({ error: 'Wrong email or password' });
-  });
-
-  // Before the parser: what is denied is not worth parsing.
-  app.post('/search', rateLimit(search, { limiter }), express.json(), (req, res) => {
-    const { query } = (req.body ?? {}) as { query?: unknown };
-    const words = typeof query === 'string' ? query.toLowerCase() : '';
-    res.json({ found: PRODUCTS.filter(({ name }) => name.toLowerCase().includes(words)) });
-  });
-
   app.use((_req, res) => void res.status(404).json({ error: 'Not Found' }));
+
+  // A body that cannot be parsed met no limiter yet; what did is not counted twice.
+  app.use(((error, req, res, next) =>
+    limited(req, res, (failed?: unknown) => next(failed ?? error))) satisfies ErrorRequestHandler);
 
   app.use(((error, _req, res, next) => {
     if (res.headersSent) return next(error);

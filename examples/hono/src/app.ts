@@ -6,6 +6,7 @@ import {
   rateLimit,
   type RateLimitVariables,
   read,
+  routes,
 } from '@tollgate/hono';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
@@ -15,9 +16,11 @@ const PRODUCTS = [
   { id: 2, name: 'Standing desk', price: 420 },
   { id: 3, name: 'Office chair', price: 260 },
 ];
-/** The example's only account. A real application looks it up and compares a password hash. */
+/** The demo's only account. A real application looks it up and compares a password hash. */
 const ACCOUNT = { email: 'ada@example.com', password: 'engine' };
 
+/** Everything: 1000 requests a minute for each caller. */
+const everything = read();
 const login = auth({
   name: 'login',
   username: async (c) => emailOf(await bodyOf(c)),
@@ -26,15 +29,25 @@ const login = auth({
 /** Six at once, and one more each ten seconds. */
 const search = expensive({ name: 'search' });
 
+/** Who is limited by what, in one place. Policies in an array are decided together. */
+const table = routes<Context>({
+  '/health': false,
+  'POST /login': [everything, login],
+  'POST /search': [everything, search],
+  '*': everything,
+});
+
 export function createApp(limiter = createLimiter()): Hono<{ Variables: RateLimitVariables }> {
   const app = new Hono<{ Variables: RateLimitVariables }>();
 
-  // Before the limiter: a health check must not run out of quota.
+  app.use(rateLimit(table, { limiter }));
+
   app.get('/health', (c) => c.json({ ok: true }));
 
-  app.use(rateLimit(read(), { limiter }));
-
-  app.get('/', (c) => c.json({ name: 'Tollgate example shop', remaining: c.get('rateLimit')?.quota?.remaining }));
+  app.get('/', (c) => {
+    const { remaining } = c.get('rateLimit')?.quota ?? {};
+    return c.json({ name: 'Tollgate demo shop', try: ['GET /products', 'POST /login', 'POST /search'], remaining });
+  });
 
   app.get('/products', (c) => c.json(PRODUCTS));
 
@@ -43,14 +56,14 @@ export function createApp(limiter = createLimiter()): Hono<{ Variables: RateLimi
     return product ? c.json(product) : c.json({ error: 'No such product' }, 404);
   });
 
-  app.post('/login', rateLimit(login, { limiter }), async (c) => {
+  app.post('/login', async (c) => {
     const body = await bodyOf(c);
     if (emailOf(body) === ACCOUNT.email && body.password === ACCOUNT.password)
       return c.json({ welcome: ACCOUNT.email });
     return c.json({ error: 'Wrong email or password' }, 401);
   });
 
-  app.post('/search', rateLimit(search, { limiter }), async (c) => {
+  app.post('/search', async (c) => {
     const { query } = await bodyOf(c);
     const words = typeof query === 'string' ? query.toLowerCase() : '';
     return c.json({ found: PRODUCTS.filter(({ name }) => name.toLowerCase().includes(words)) });

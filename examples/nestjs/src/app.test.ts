@@ -1,10 +1,4 @@
-import { overHttp } from '@tollgate/core/testing';
-import type { Server } from 'node:http';
 import { describeExample } from '../../describe-example.ts';
-import { createApp } from './app.ts';
+import { start } from './start.ts';
 
-describeExample('nestjs', async () => {
-  const app = await createApp();
-  await app.init();
-  return overHttp(app.getHttpServer() as Server);
-});
+describeExample('nestjs', start);

@@ -1,9 +1,12 @@
 import {
+  type ArgumentsHost,
   Body,
+  Catch,
   Controller,
   type DynamicModule,
   Get,
   HttpCode,
+  HttpException,
   type INestApplication,
   Module,
   NotFoundException,
@@ -12,7 +15,7 @@ import {
   Req,
   UnauthorizedException,
 } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { APP_FILTER, BaseExceptionFilter, NestFactory } from '@nestjs/core';
 import {
   auth,
   createLimiter,
@@ -25,20 +28,23 @@ import {
   read,
   SkipRateLimit,
 } from '@tollgate/nestjs';
+import { STATUS_CODES } from 'node:http';
 
 const PRODUCTS = [
   { id: 1, name: 'Desk lamp', price: 39 },
   { id: 2, name: 'Standing desk', price: 420 },
   { id: 3, name: 'Office chair', price: 260 },
 ];
-/** The example's only account. A real application looks it up and compares a password hash. */
+/** The demo's only account. A real application looks it up and compares a password hash. */
 const ACCOUNT = { email: 'ada@example.com', password: 'engine' };
 
+/** Everything: 1000 requests a minute for each caller. */
+const everything = read();
 /** Guards run after the body is parsed: this policy counts by what is in it. */
 const login = auth({
   name: 'login',
   username: (request) => emailOf(request.body),
-  success: ({ status }) => status < 300,
+  success: ({ status }) => status === 200,
 });
 /** Six at once, and one more each ten seconds. */
 const search = expensive({ name: 'search' });
@@ -53,7 +59,8 @@ class ShopController {
 
   @Get()
   home(@Req() request: HttpRequest): object {
-    return { name: 'Tollgate example shop', remaining: request.rateLimit?.quota?.remaining };
+    const { remaining } = request.rateLimit?.quota ?? {};
+    return { name: 'Tollgate demo shop', try: ['GET /products', 'POST /login', 'POST /search'], remaining };
   }
 
   @Get('products')
@@ -64,19 +71,20 @@ class ShopController {
   @Get('products/:id')
   product(@Param('id') wanted: string): object {
     const product = PRODUCTS.find(({ id }) => String(id) === wanted);
-    if (product === undefined) throw new NotFoundException('No such product');
+    if (product === undefined) throw new NotFoundException({ error: 'No such product' });
     return product;
   }
 
-  @RateLimit(login)
+  // A route's policies come in place of the module's, so the one for everything is named again: decided together.
+  @RateLimit([everything, login])
   @Post('login')
   @HttpCode(200)
   login(@Body() body: { password?: unknown } | undefined): object {
     if (emailOf(body) === ACCOUNT.email && body?.password === ACCOUNT.password) return { welcome: ACCOUNT.email };
-    throw new UnauthorizedException('Wrong email or password');
+    throw new UnauthorizedException({ error: 'Wrong email or password' });
   }
 
-  @RateLimit(search)
+  @RateLimit([everything, search])
   @Post('search')
   @HttpCode(200)
   search(@Body() body: { query?: unknown } | undefined): object {
@@ -85,10 +93,21 @@ class ShopController {
   }
 }
 
-@Module({ controllers: [ShopController] })
+/** Words Nest's own errors, which say `statusCode`, as the shop does. The answers of the shop, and denials, stay. */
+@Catch(HttpException)
+class ShopFilter extends BaseExceptionFilter {
+  override catch(exception: HttpException, host: ArgumentsHost): void {
+    const body = exception.getResponse();
+    const isNests = typeof body === 'string' || 'statusCode' in body;
+    const status = exception.getStatus();
+    super.catch(isNests ? new HttpException({ error: STATUS_CODES[status] }, status) : exception, host);
+  }
+}
+
+@Module({ controllers: [ShopController], providers: [{ provide: APP_FILTER, useClass: ShopFilter }] })
 class ShopModule {
   static limitedBy(limiter: Limiter): DynamicModule {
-    return { module: ShopModule, imports: [RateLimitModule.forRoot({ limiter, policy: read() })] };
+    return { module: ShopModule, imports: [RateLimitModule.forRoot({ limiter, policy: everything })] };
   }
 }
 

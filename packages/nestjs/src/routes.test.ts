@@ -13,7 +13,7 @@ interface Reply {
 }
 
 /** The platforms differ in how they spell a wildcard, and so do the versions of Express. */
-function createController(wildcard: string | string[]): Type {
+function createController(wildcard: string | readonly string[]): Type {
   @Controller()
   class AppController {
     @Get('login')
@@ -41,7 +41,7 @@ function createController(wildcard: string | string[]): Type {
       reply.header('x-handler', `user ${encodeURIComponent(id)}`).send();
     }
 
-    @Get(wildcard)
+    @Get([wildcard].flat())
     files(@Req() { params }: { params: Record<string, string | string[]> }, @Res() reply: Reply): void {
       const rest = [params['rest'] ?? params['*'] ?? params['0'] ?? ''].flat().join('/');
       reply.header('x-handler', `static ${encodeURIComponent(rest)}`).send();

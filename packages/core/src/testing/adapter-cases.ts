@@ -1,12 +1,10 @@
 import { parseList } from 'structured-headers';
 import { expect } from 'vitest';
 import { redisStore } from '../stores/redis-store.ts';
-import type { AdapterBench, Client } from './describe-adapter.ts';
-
-type Test = (name: string, run: (bench: AdapterBench) => Promise<void>) => void;
+import { type AdapterTest, inTurn, statuses } from './adapter-bench.ts';
 
 /** The cases of describeAdapter. `policy` is 3 per minute per identity unless a case says otherwise. */
-export function adapterCases(test: Test): void {
+export function adapterCases(test: AdapterTest): void {
   test('a request below the limit passes and is told what is left', async ({ start }) => {
     const client = await start();
     const response = await client.get('/read');
@@ -227,14 +225,4 @@ export function adapterCases(test: Test): void {
       }
     }
   });
-}
-
-export async function inTurn(times: number, run: () => ReturnType<Client['get']>): Promise<Response[]> {
-  const responses: Response[] = [];
-  for (let i = 0; i < times; i++) responses.push(await run());
-  return responses;
-}
-
-function statuses(responses: readonly Response[]): number[] {
-  return responses.map(({ status }) => status);
 }

@@ -3,10 +3,7 @@ import { expect } from 'vitest';
 import type { DenialAnswer } from '../policy/denial.ts';
 import type { HeaderFamily } from '../reply/reply-options.ts';
 import { redisStore } from '../stores/redis-store.ts';
-import type { AdapterBench } from './describe-adapter.ts';
-import { inTurn } from './adapter-cases.ts';
-
-type Test = (name: string, run: (bench: AdapterBench) => Promise<void>) => void;
+import { type AdapterTest, inTurn } from './adapter-bench.ts';
 
 const PROBLEM = 'application/problem+json';
 
@@ -52,7 +49,7 @@ const FAMILIES: readonly Family[] = [
 ];
 
 /** The cases of describeAdapter about what a client is told. `policy` is 3 per minute per identity unless a case says otherwise. */
-export function replyCases(test: Test): void {
+export function replyCases(test: AdapterTest): void {
   for (const { family, read, first, denied } of FAMILIES) {
     test(`the family ${family}, and no other`, async ({ start }) => {
       const client = await start({ reply: { headers: family === 'none' ? [] : family } });
