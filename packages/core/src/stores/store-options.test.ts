@@ -7,7 +7,7 @@ import { redisStore } from './redis-store.ts';
 
 /** Never connected: only that it is a client matters here. */
 function clientOf(): Redis {
-  const client = new Redis({ lazyConnect: true });
+  const client = new Redis({ lazyConnect: true, maxRetriesPerRequest: 0, reconnectOnError: () => false });
   client.disconnect();
   return client;
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AlgorithmName } from '../algorithms/algorithm.ts';
 import { ALGORITHM_NAMES } from '../algorithms/algorithms.ts';
@@ -114,15 +115,23 @@ const toModel = (charge: Charge) => ({ key: keyOf(charge), rule: charge.rule, co
 
 describe('memory, Redis and the model', () => {
   let redis: TestRedis;
-  beforeAll(async () => void (redis = await startRedis()));
-  afterAll(() => redis.stop());
+  /** One for all stores: each script makes a store of its own. */
+  let client: Redis;
+  beforeAll(async () => {
+    redis = await startRedis();
+    client = new Redis(redis.url, { maxRetriesPerRequest: 0, reconnectOnError: () => false });
+  });
+  afterAll(async () => {
+    client.disconnect();
+    await redis.stop();
+  });
 
   /** Runs a script on all three; returns how many of its lines were compared. */
   async function replay(script: readonly Line[]): Promise<number> {
     const clock = createClock();
     const deadline = new Deadline(5000);
     const memory = memoryStore({ now: clock });
-    const store = redisStore(redis.client, { prefix: freshPrefix(), now: clock });
+    const store = redisStore(client, { prefix: freshPrefix(), now: clock });
     const model = new Model();
     const taken: { charge: Charge; at: number }[] = [];
     const change = async (
@@ -213,7 +222,7 @@ describe('memory, Redis and the model', () => {
     await fc.assert(
       fc.asyncProperty(batches, async (batch) => {
         const requests = batch.map((request) => request.map(chargeOf));
-        const store = redisStore(redis.client, { prefix: freshPrefix(), now: clock });
+        const store = redisStore(client, { prefix: freshPrefix(), now: clock });
         const memory = memoryStore({ now: clock });
         for (let round = 0; round < 3; round++)
           expect(await store.take(requests, new Deadline(5000))).toEqual(memory.take(requests));
