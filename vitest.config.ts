@@ -5,6 +5,9 @@ import { defineConfig } from 'vitest/config';
 // Packages of the workspace are read from their sources: tests need no build.
 const source = '@tollgate/source';
 
+// As Node and Vitest by themselves: what a package names as `module` is for bundlers, and need not load in Node.
+const forNode = defaultServerConditions.filter((condition) => condition !== 'module');
+
 const workspaces = ['packages', 'examples'].flatMap((parent) =>
   readdirSync(parent)
     .map((name) => ({ name: parent === 'packages' ? name : `example-${name}`, root: `${parent}/${name}` }))
@@ -13,7 +16,7 @@ const workspaces = ['packages', 'examples'].flatMap((parent) =>
 
 export default defineConfig({
   resolve: { conditions: [source, ...defaultClientConditions] },
-  ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
+  ssr: { resolve: { conditions: [source, ...forNode] } },
   test: {
     projects: [
       ...workspaces.map(({ name, root }) => ({
