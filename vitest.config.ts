@@ -24,7 +24,8 @@ export default defineConfig({
         test: { name, root, include: ['src/**/*.test.ts'] },
       })),
       {
-        // Compiles the examples of the documentation.
+        // Compiles the examples of the documentation, and runs what can be run.
+        extends: true as const,
         test: { name: 'docs', root: 'test/docs', include: ['*.test.ts'], hookTimeout: 60_000, testTimeout: 60_000 },
       },
       {

@@ -60,8 +60,8 @@ export const METRICS: Readonly<Record<MetricKey, Metric>> = {
     },
   },
   breakerState: {
+    // Without a unit: "1" would end its name in `_ratio` where Prometheus appends units.
     name: 'ratelimit.breaker.state',
-    unit: '1',
     description: 'Whether the store is asked: 0 closed (it is), 1 half-open (one call probes), 2 open (it is not).',
   },
 };
