@@ -100,12 +100,12 @@ describe('the span of a request', () => {
 
   it('has nothing of the caller in the clear', async () => {
     const spans = await decideTraced({}, [
-      contextOf('ada'),
+      contextOf('zoe'),
       contextOf(undefined, { 'x-api-key': 'secret-1' }),
       contextOf(undefined, { 'user-agent': 'agent-1' }),
     ]);
     const told = JSON.stringify(spans.map(({ attributes }) => attributes));
-    for (const secret of [IP, 'ada', 'secret-1', 'agent-1']) expect(told).not.toContain(secret);
+    for (const secret of [IP, 'zoe', 'secret-1', 'agent-1']) expect(told).not.toContain(secret);
     expect(new Set(spans.map(({ attributes }) => attributes['ratelimit.key'])).size).toBe(3);
   });
 
