@@ -6,6 +6,9 @@ import { defineConfig } from 'vitest/config';
 // Packages of the workspace are read from their sources: tests need no build.
 const source = '@tollgate/source';
 
+// As Node and Vitest by themselves: what a package names as `module` is for bundlers, and need not load in Node.
+const forNode = defaultServerConditions.filter((condition) => condition !== 'module');
+
 const workspaces = ['packages', 'examples'].flatMap((parent) =>
   readdirSync(parent)
     .map((name) => ({ name: parent === 'packages' ? name : `example-${name}`, root: `${parent}/${name}` }))
@@ -27,7 +30,7 @@ function useNestOf(root: string): Plugin {
 
 export default defineConfig({
   resolve: { conditions: [source, ...defaultClientConditions] },
-  ssr: { resolve: { conditions: [source, ...defaultServerConditions] } },
+  ssr: { resolve: { conditions: [source, ...forNode] } },
   test: {
     projects: [
       ...workspaces.map(({ name, root }) => ({
@@ -44,7 +47,8 @@ export default defineConfig({
       // All of them at once.
       { extends: true as const, test: { name: 'examples', root: 'examples', include: ['*.test.ts'] } },
       {
-        // Compiles the examples of the documentation.
+        // Compiles the examples of the documentation, and runs what can be run.
+        extends: true as const,
         test: { name: 'docs', root: 'test/docs', include: ['*.test.ts'], hookTimeout: 60_000, testTimeout: 60_000 },
       },
       {

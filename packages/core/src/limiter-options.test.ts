@@ -68,6 +68,7 @@ describeOptions<LimiterOptions>({
     },
     reply: { good: [{}], bad: NO_OBJECTS },
     onDecision: FUNCTION,
+    onDegraded: FUNCTION,
     onWarning: FUNCTION,
   },
 });

@@ -6,7 +6,7 @@ import { checkFunction, checkOptions, invalid, secretAs } from './options.ts';
 import { memoryStore } from './stores/memory-store.ts';
 import { checkReplyOptions, type ReplyOptions, type ReplyParts } from './reply/reply-options.ts';
 import type { Store } from './stores/store.ts';
-import type { Listeners } from './telemetry.ts';
+import type { Listeners } from './telemetry/telemetry.ts';
 import type { WarningListener } from './warnings.ts';
 
 export interface LimiterOptions<R = unknown> extends Listeners {
@@ -24,7 +24,7 @@ export interface LimiterOptions<R = unknown> extends Listeners {
   readonly reply?: ReplyOptions<R>;
 }
 
-const OPTIONS = ['store', 'deadline', 'identify', 'tier', 'pepper', 'reply', 'onDecision', 'onWarning'];
+const OPTIONS = ['store', 'deadline', 'identify', 'tier', 'pepper', 'reply', 'onDecision', 'onDegraded', 'onWarning'];
 const MIN_PEPPER = 16;
 const MAX_DEADLINE_MS = 10_000;
 
@@ -44,7 +44,7 @@ export function checkLimiterOptions<R>(options: LimiterOptions<R>): LimiterParts
   const { store = memoryStore(), deadline, identify, tier, pepper } = options;
   if (typeof store?.take !== 'function')
     invalid('limiter.store', 'a store such as memoryStore() or redisStore(url)', store);
-  for (const name of ['identify', 'tier', 'onDecision', 'onWarning'] as const)
+  for (const name of ['identify', 'tier', 'onDecision', 'onDegraded', 'onWarning'] as const)
     checkFunction(`limiter.${name}`, options[name]);
   if (pepper !== undefined && (typeof pepper !== 'string' || pepper.length < MIN_PEPPER)) {
     invalid('limiter.pepper', `a string of at least ${MIN_PEPPER} characters`, secretAs(pepper));

@@ -22,7 +22,7 @@ import { toSettlement } from './resilience/settlement.ts';
 import { waitForTurn } from './resilience/shaping.ts';
 import { Deadline } from './stores/deadline.ts';
 import type { Adjustment } from './stores/store.ts';
-import { createTelemetry } from './telemetry.ts';
+import { createTelemetry } from './telemetry/telemetry.ts';
 
 export type { Limiter };
 
@@ -32,16 +32,16 @@ const READY_MS = 5000;
 /** @throws ConfigError when an option is unknown or out of range */
 export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Limiter {
   const { store, deadlineMs, identify, pepper, tier, reply } = checkLimiterOptions(options);
-  const { warn, report, decided, warnings } = createTelemetry(options);
+  const hash = createHasher(pepper);
+  const { warn, report, decided, warnings, observer } = createTelemetry(options, store.name, hash);
   store.listen?.(report);
   warnOfMaking(options.store, warn);
   const ask = createAsk(warn);
   const selection = createSelection(ask, warn, tier !== undefined);
-  const hash = createHasher(pepper);
   const toCaller = createCallerResolver(hash, createAddressParser());
   const resolve = createResolve({ identify, toCaller, hash, ask, warn, tier });
   const examine = createDiagnostics(warn, isProduction());
-  const decider = createDecider(store, deadlineMs, report, warn);
+  const decider = createDecider(store, deadlineMs, observer, report, warn);
 
   return {
     store,
@@ -75,7 +75,10 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     unblock: (ctx, spec) => adjust(ctx, spec, 'unblock', 0),
     warn: (code, message) => warn(code, message),
     ready: async () => new Deadline(READY_MS).race(Promise.resolve(store.ready?.())),
-    close: async () => store.close?.(),
+    async close() {
+      observer.moved('closed');
+      await store.close?.();
+    },
   };
 
   function check<T>(ctx: RequestContext<T>, spec: PolicySpec<T>): MaybePromise<Decision | undefined> {

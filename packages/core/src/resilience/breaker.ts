@@ -5,14 +5,17 @@ import { StoreError } from '../errors.ts';
  * nothing. Written by hand: the breakers on npm let requests wait for a probe, and answer only with a promise.
  */
 export interface Breaker {
-  readonly state: BreakerState['kind'];
+  readonly state: BreakerState;
   /** A number to hand back with how the call went; undefined when the store is not to be asked. */
   enter(): number | undefined;
   succeeded(call: number): void;
   failed(call: number, error: unknown): void;
 }
 
-type BreakerState =
+/** `closed`: the store is asked; `open`: it is not; `half-open`: one call finds out whether it decides again. */
+export type BreakerState = State['kind'];
+
+type State =
   | { readonly kind: 'closed' }
   | { readonly kind: 'open'; readonly until: number }
   | { readonly kind: 'half-open' };
@@ -28,8 +31,12 @@ const STABLE_MS = 10_000;
 /** What an operator has to mend is not asked about more often. */
 const MISCONFIGURED_MS = 5000;
 
-export function createBreaker(now: () => number = () => performance.now()): Breaker {
-  let state: BreakerState = { kind: 'closed' };
+/** @param moved told of each change of state */
+export function createBreaker(
+  now: () => number = () => performance.now(),
+  moved: (state: BreakerState) => void = () => {},
+): Breaker {
+  let state: State = { kind: 'closed' };
   let closedAt = -STABLE_MS;
   let openMs = FIRST_OPEN_MS;
   /** Calls of an earlier state tell nothing about this one: what comes late must neither open nor close it. */
@@ -79,11 +86,12 @@ export function createBreaker(now: () => number = () => performance.now()): Brea
     move({ kind: 'open', until: now() + Math.max(openMs, atLeastMs) });
   }
 
-  function move(next: BreakerState): void {
+  function move(next: State): void {
     state = next;
     generation++;
     inARow = 0;
     history = 0;
+    moved(next.kind);
   }
 }
 

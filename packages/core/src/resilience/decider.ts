@@ -11,6 +11,7 @@ import type { WarningListener } from '../warnings.ts';
 import { createBreaker } from './breaker.ts';
 import { createFallback } from './fallback.ts';
 import { type Settlement, toSettlement } from './settlement.ts';
+import type { StoreObserver } from './store-observer.ts';
 
 /** Asks the store within the deadline, and answers in its place when it does not. */
 export interface Decider {
@@ -22,21 +23,24 @@ export interface Decider {
 
 /** How long the store has to answer without a failure before it counts as recovered: a flapping one is one outage. */
 const RECOVERY_MS = 2000;
+const RECOVERED = `It decided for ${RECOVERY_MS / 1000} s without a failure.`;
 /** Calls that the store may owe an answer. What is on its way to a stopped server is counted when it goes on: not more than this. */
 const MAX_PENDING = 1000;
 
 /**
+ * @param observer told how the store fares
  * @param report told when the store stops deciding, and when it decides again
  * @param warn told of what is the matter with single requests
  */
 export function createDecider(
   store: Store,
   deadlineMs: number,
+  observer: StoreObserver,
   report: WarningListener,
   warn: WarningListener,
 ): Decider {
   const fallback = createFallback();
-  const breaker = createBreaker();
+  const breaker = createBreaker(undefined, observer.moved);
   /** Calls that the store has not answered, in time or not. */
   let pending = 0;
   let isMisconfigured = false;
@@ -102,13 +106,16 @@ export function createDecider(
   ): MaybePromise<A> {
     const call = pending < MAX_PENDING ? breaker.enter() : undefined;
     if (call === undefined) return failed(new StoreError('unavailable', 'It did not decide just now.'));
+    const since = observer.now();
     const succeed = (answer: T): A => {
       const value = read(answer);
       breaker.succeeded(call);
+      if (since !== undefined) observer.called(since, 'ok');
       return value;
     };
     const fail = (error: unknown): A => {
       breaker.failed(call, error);
+      if (since !== undefined) observer.called(since, error instanceof StoreError ? error.code : 'failed');
       return failed(error);
     };
     try {
@@ -141,6 +148,7 @@ export function createDecider(
       report('store-misconfigured', `The ${store.name} store refuses: ${why}`);
     }
     if (isFirst) {
+      observer.changed({ state: 'degraded', store: store.name, reason: why });
       report(
         'store-degraded',
         `The ${store.name} store cannot decide: ${why} Policies answer by their onStoreFailure.`,
@@ -153,6 +161,7 @@ export function createDecider(
     if (failedAt === undefined || performance.now() - failedAt < RECOVERY_MS) return;
     failedAt = undefined;
     isMisconfigured = false;
+    observer.changed({ state: 'recovered', store: store.name, reason: RECOVERED });
     report('store-recovered', `The ${store.name} store decides again.`);
   }
 }
