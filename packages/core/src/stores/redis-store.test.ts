@@ -310,6 +310,15 @@ describe('a Redis in trouble', () => {
     expect(remaining).toBeLessThanOrEqual(98);
   });
 
+  it('has answered in time when it was this process that could not listen', async () => {
+    const store = storeWith();
+    await store.ready?.();
+    const deadline = new Deadline(20);
+    const taken = deadline.race(Promise.resolve(store.take([[toCharge(FIVE, 'a')]], deadline)));
+    for (const end = performance.now() + 100; performance.now() < end; );
+    await expect(taken).resolves.toHaveLength(1);
+  });
+
   it('counts once when the connection is cut after Redis has executed the script', async () => {
     const proxy = await startTcpProxy(redis.port);
     const prefix = freshPrefix();
