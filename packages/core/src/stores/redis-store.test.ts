@@ -389,7 +389,7 @@ describe('a Redis in trouble', () => {
     const warnings: Warning[] = [];
     const url = own.url.replace('redis://', 'redis://:wrong-password@');
     const limiter = createLimiter({ store: storeWith({}, url), onWarning: (warning) => warnings.push(warning) });
-    await expect(limiter.ready()).rejects.toThrow('not connected');
+    await expect(limiter.ready()).rejects.toThrow('WRONGPASS');
     await eventually(async () => warnings.some(({ message }) => message.includes('WRONGPASS')));
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(warnings.filter(({ message }) => message.includes('WRONGPASS'))).toHaveLength(1);
