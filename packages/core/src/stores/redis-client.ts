@@ -34,6 +34,7 @@ export interface RedisClient {
  */
 export function connectRedis(url: string, warn: WarningListener): RedisClient {
   const client = createClient(url);
+  letProcessEnd(client);
   return fromIoredis(client, warn, () => client.disconnect());
 }
 
@@ -57,6 +58,16 @@ function createClient(url: string): Redis {
     // The client's own error may quote the URL, and with it the password.
     return invalidUrl(url);
   }
+}
+
+/** An idle connection, or one that is to be tried again, keeps no process alive. What waits for an answer has its deadline. */
+function letProcessEnd(client: Redis): void {
+  client.on('connect', () => client.stream.unref());
+  client.on('reconnecting', () => {
+    // ioredis has no setting for it, and a version that calls its timer otherwise only keeps the process.
+    const { reconnectTimeout } = client as unknown as { reconnectTimeout?: { unref?(): void } | null };
+    reconnectTimeout?.unref?.();
+  });
 }
 
 /** Nothing of the URL but its scheme is shown: what looks like a host may be half of a password. */
