@@ -74,6 +74,7 @@ const TROUBLES: readonly Trouble[] = [
     name: 'flapping: stopped for 1 s, there for 1 s',
     lastsMs: 7000,
     flips: 12,
+    ghosts: 150,
     begin({ redis }) {
       let isUp = true;
       flapping = setInterval(() => {

@@ -10,6 +10,7 @@ import {
   DEADLINE_MS,
   onStage,
   TOLERANCE_MS,
+  unhandled,
   type Stage,
   type StageOptions,
   until,
@@ -86,7 +87,7 @@ function endure({ name, disturb, forgets = false, ...options }: Disturbance): Pr
 }
 
 /** As if nothing had happened: all is decided by the store, in time, and there is nothing to tell. */
-function expectUndisturbed(name: string, { load, limiter, warnings, unhandled }: Stage, ghosts?: number): void {
+function expectUndisturbed(name: string, { load, limiter, warnings }: Stage, ghosts?: number): void {
   const { samples } = load;
   expect(samples.filter(({ source }) => source !== 'store')).toEqual([]);
   expect([warnings, limiter.warnings.size, unhandled]).toEqual([[], 0, []]);

@@ -14,7 +14,6 @@ export interface Stage {
   readonly limiter: Limiter;
   readonly load: Load;
   readonly warnings: readonly Warning[];
-  readonly unhandled: readonly unknown[];
   close(): Promise<void>;
 }
 
@@ -40,6 +39,10 @@ export interface StageOptions {
   readonly startsInTrouble?: boolean;
   readonly ask?: (limiter: Limiter) => Ask;
 }
+
+/** What nobody handled, of all tests of a file. */
+export const unhandled: unknown[] = [];
+process.on('unhandledRejection', (error) => unhandled.push(error));
 
 let opening: Promise<unknown> = Promise.resolve();
 
@@ -69,9 +72,6 @@ async function open(options: StageOptions): Promise<Stage> {
     ...(options.deadlineMs !== undefined && { deadline: options.deadlineMs }),
     ...(options.prints !== true && { onWarning: (warning) => warnings.push(warning) }),
   });
-  const unhandled: unknown[] = [];
-  const onUnhandled = (error: unknown): void => void unhandled.push(error);
-  process.on('unhandledRejection', onUnhandled);
   if (options.startsInTrouble !== true) await limiter.ready();
   const site = options.http === true ? await serve(limiter) : undefined;
   const load = startLoad(site?.ask ?? (options.ask ?? askLimiter)(limiter));
@@ -82,7 +82,6 @@ async function open(options: StageOptions): Promise<Stage> {
     limiter,
     load,
     warnings,
-    unhandled,
     async close() {
       await load.stop();
       await site?.stop();
@@ -91,7 +90,6 @@ async function open(options: StageOptions): Promise<Stage> {
       await network?.stop();
       redis.resume();
       await redis.stop();
-      process.off('unhandledRejection', onUnhandled);
     },
   };
 }

@@ -12,6 +12,7 @@ import {
   type StageOptions,
   statesOf,
   TOLERANCE_MS,
+  unhandled,
   until,
 } from './stage.ts';
 
@@ -100,7 +101,7 @@ async function live(trouble: Trouble, stage: Stage, codes: () => WarningCode[]):
   expect(ghosts).toBeLessThanOrEqual(trouble.ghosts ?? 60);
   const slowestMs = slowestOf(load.samples);
   expect(slowestMs).toBeLessThanOrEqual((trouble.deadlineMs ?? DEADLINE_MS) + TOLERANCE_MS);
-  expect(stage.unhandled).toEqual([]);
+  expect(unhandled).toEqual([]);
   addRow({
     'scenario': trouble.name,
     'slowest, ms': slowestMs,
