@@ -146,7 +146,7 @@ export default {
     // A test may look at its subject from both sides: it drives a layer through those above it.
     { files: [`packages/core/src/${tests}`], rules: { 'no-restricted-imports': 'off' } },
     {
-      files: [tests, 'packages/*/src/testing/**/*.ts', 'scripts/**', 'bench/**'],
+      files: [tests, 'packages/*/src/testing/**/*.ts', 'test/chaos/**', 'scripts/**', 'bench/**'],
       rules: {
         // Requests that must come one after the other are what a test of a limiter is made of.
         'no-await-in-loop': 'off',

@@ -84,6 +84,21 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      {
+        // Faults of real Redis servers, each under load. After all else: it measures time.
+        extends: true as const,
+        test: {
+          name: 'chaos',
+          root: 'test/chaos',
+          include: ['*.test.ts'],
+          globalSetup: './report.ts',
+          maxWorkers: 1,
+          maxConcurrency: 10,
+          sequence: { groupOrder: 2 },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
     ],
   },
 });

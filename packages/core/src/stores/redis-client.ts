@@ -3,6 +3,7 @@ import { StoreError } from '../errors.ts';
 import { invalid } from '../options.ts';
 import type { WarningListener } from '../warnings.ts';
 import { type IoredisSettings, warnOfEviction, warnOfSettings } from './redis-diagnostics.ts';
+import { toStoreError } from './redis-errors.ts';
 
 /** The part of an ioredis `Redis` that the store uses. */
 export interface IoredisClient {
@@ -14,8 +15,8 @@ export interface IoredisClient {
   info?(section: string): Promise<string>;
   connect(): Promise<unknown>;
   disconnect(): void;
-  on(event: string, listener: () => void): unknown;
-  off(event: string, listener: () => void): unknown;
+  on(event: string, listener: (error: Error) => void): unknown;
+  off(event: string, listener: (error: Error) => void): unknown;
 }
 
 /** A connection to Redis, as the store sees it: a command now or an error, never a queue. */
@@ -33,12 +34,7 @@ export interface RedisClient {
  */
 export function connectRedis(url: string, warn: WarningListener): RedisClient {
   const client = createClient(url);
-  let last: string | undefined;
-  client.on('error', ({ message }) => {
-    if (message !== last) warn('store-connection', `Redis: ${message}.`);
-    last = message;
-  });
-  client.on('ready', () => (last = undefined));
+  letProcessEnd(client);
   return fromIoredis(client, warn, () => client.disconnect());
 }
 
@@ -51,6 +47,8 @@ function createClient(url: string): Redis {
       maxRetriesPerRequest: 0,
       connectTimeout: 1000,
       keepAlive: 10_000,
+      // Where a host or a network is gone, nobody closes the connection, and the system would send again for a quarter of an hour.
+      socketTimeout: 3000,
       // Soon at first, then once a second; spread, so that many instances do not come back in step.
       retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000) + Math.floor(Math.random() * 100),
       // A demoted master answers READONLY for ever; a new connection finds the new one.
@@ -60,6 +58,16 @@ function createClient(url: string): Redis {
     // The client's own error may quote the URL, and with it the password.
     return invalidUrl(url);
   }
+}
+
+/** An idle connection, or one that is to be tried again, keeps no process alive. What waits for an answer has its deadline. */
+function letProcessEnd(client: Redis): void {
+  client.on('connect', () => client.stream.unref());
+  client.on('reconnecting', () => {
+    // ioredis has no setting for it, and a version that calls its timer otherwise only keeps the process.
+    const { reconnectTimeout } = client as unknown as { reconnectTimeout?: { unref?(): void } | null };
+    reconnectTimeout?.unref?.();
+  });
 }
 
 /** Nothing of the URL but its scheme is shown: what looks like a host may be half of a password. */
@@ -81,11 +89,18 @@ function fromIoredis(client: IoredisClient, warn: WarningListener, end: () => vo
   // Only the first connection is waited for. Once it was lost, waiting would make every request of an outage slow.
   let settled = client.status === 'ready';
   let connecting: Promise<void> | undefined;
+  /** What is wrong with the connection, while there is none. */
+  let failure: Error | undefined;
+  client.on('error', (error) => {
+    if (error.message !== failure?.message) warn('store-connection', `Redis: ${error.message}.`);
+    failure = error;
+  });
+  client.on('ready', () => (failure = undefined));
 
   const firstConnection = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const onReady = (): void => finish(resolve);
-      const onClose = (): void => finish(() => reject(notConnected(client)));
+      const onClose = (): void => finish(() => reject(notConnected(client, failure)));
       const finish = (settle: () => void): void => {
         settled = true;
         client.off('ready', onReady);
@@ -106,7 +121,7 @@ function fromIoredis(client: IoredisClient, warn: WarningListener, end: () => vo
   return {
     whenReady() {
       if (client.status === 'ready') return undefined;
-      if (settled || client.status === 'end') throw notConnected(client);
+      if (settled || client.status === 'end') throw notConnected(client, failure);
       return connecting;
     },
     evalsha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
@@ -117,6 +132,9 @@ function fromIoredis(client: IoredisClient, warn: WarningListener, end: () => vo
   };
 }
 
-function notConnected(client: IoredisClient): StoreError {
+function notConnected(client: IoredisClient, failure: Error | undefined): StoreError {
+  const error = failure && toStoreError(failure);
+  // A password that is wrong when connecting is as much for an operator to mend as a right that is missing later.
+  if (error?.code === 'misconfigured') return error;
   return new StoreError('unavailable', `Redis is not connected (client status: ${client.status}).`);
 }

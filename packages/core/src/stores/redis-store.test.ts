@@ -310,6 +310,16 @@ describe('a Redis in trouble', () => {
     expect(remaining).toBeLessThanOrEqual(98);
   });
 
+  it('has answered in time when it was this process that could not listen', async () => {
+    const store = storeWith();
+    await store.ready?.();
+    const deadline = new Deadline(20);
+    const taken = deadline.race(Promise.resolve(store.take([[toCharge(FIVE, 'a')]], deadline)));
+    // Holds up the event loop, while Redis answers.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    await expect(taken).resolves.toHaveLength(1);
+  });
+
   it('counts once when the connection is cut after Redis has executed the script', async () => {
     const proxy = await startTcpProxy(redis.port);
     const prefix = freshPrefix();
@@ -380,7 +390,7 @@ describe('a Redis in trouble', () => {
     const warnings: Warning[] = [];
     const url = own.url.replace('redis://', 'redis://:wrong-password@');
     const limiter = createLimiter({ store: storeWith({}, url), onWarning: (warning) => warnings.push(warning) });
-    await expect(limiter.ready()).rejects.toThrow('not connected');
+    await expect(limiter.ready()).rejects.toThrow('WRONGPASS');
     await eventually(async () => warnings.some(({ message }) => message.includes('WRONGPASS')));
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(warnings.filter(({ message }) => message.includes('WRONGPASS'))).toHaveLength(1);
