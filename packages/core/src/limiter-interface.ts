@@ -27,18 +27,20 @@ export interface Limiter {
    * As `check`, for a request whose body was not read yet. Where a policy asks functions of the application, which may
    * want it, nothing is charged: the answer is `later` (to be followed by `check`), or a denial by a limit that needs
    * neither the body nor the user. A request that is answered before `check` is charged by these limits in the end.
+   * `later` is also the answer where a `skip` or a chooser leaves the request out: it may think otherwise then.
    */
   checkEarly<R>(ctx: RequestContext<R>, spec: PolicySpec<R>): MaybePromise<Decision | 'later' | undefined>;
   /**
-   * Decides again, once authentication has named a user that `check` did not know: what the request was charged as a
-   * client's is given back, and it is charged as the user's. Undefined: the decision stands.
-   * @param decision what `check` answered
+   * Decides again what was decided before all was known. Where authentication has named a user, or another one, since,
+   * or a `skip` or a chooser says something else now, what the request was charged is given back, and it is charged anew.
+   * Undefined: the decision stands; `withdrawn`: nothing counts for the request any more.
+   * @param decision what was answered before
    */
   recheck<R>(
     ctx: RequestContext<R>,
     spec: PolicySpec<R>,
     decision: Decision | undefined,
-  ): MaybePromise<Decision | undefined>;
+  ): MaybePromise<Decision | 'withdrawn' | undefined>;
   /**
    * What the client is to be told of a decision. Never fails.
    * @param existing reads a header that the response has already

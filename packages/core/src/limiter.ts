@@ -41,6 +41,8 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   const toCaller = createCallerResolver(hash, createAddressParser());
   const resolve = createResolve({ identify, toCaller, hash, ask, warn, tier });
   const examine = createDiagnostics(warn, isProduction());
+  /** What requests were charged that were answered before `check`. */
+  const missed = new WeakMap<object, Promise<Decision | undefined>>();
   const decider = createDecider(store, deadlineMs, observer, report, warn);
 
   return {
@@ -50,18 +52,25 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     check,
     checkEarly(ctx, spec) {
       const ip = readIp(ctx);
-      return andThen(due(ctx, spec), (policies) =>
-        policies.some(({ asksRequest }) => asksRequest) ? look(ctx, policies, ip) : decide(ctx, policies, ip),
-      );
+      return andThen(due(ctx, spec), (policies) => {
+        if (policies.length === 0) return selection.varies(spec) ? 'later' : undefined;
+        return policies.some(({ asksRequest }) => asksRequest)
+          ? look(ctx, spec, policies, ip)
+          : decide(ctx, policies, ip);
+      });
     },
     recheck<T>(ctx: RequestContext<T>, spec: PolicySpec<T>, decision: Decision | undefined) {
-      if (decision?.identity.kind === 'user' || !isNamed(ctx)) return undefined;
-      if (decision === undefined) return check(ctx, spec);
-      const { policies } = decision;
-      if (!policies.some(({ countsUsers, asksRequest }) => countsUsers || asksRequest)) return undefined;
-      // Not waited for: a store does what it is told in the order in which it was.
-      void decision.refund();
-      return take(ctx, policies as readonly Policy<T>[], readIp(ctx));
+      const varies = selection.varies(spec);
+      if (decision === undefined) return varies || isNamed(ctx) ? check(ctx, spec) : undefined;
+      const isOther = decision.policies.some(dependsOnUser) && isAnotherUser(ctx, decision.identity);
+      if (!varies && !isOther) return undefined;
+      return andThen(selection.chosen(spec, ctx, decision.policies), (policies) => {
+        if (!isOther && isSame(policies, decision.policies)) return undefined;
+        // Not waited for: a store does what it is told in the order in which it was.
+        void decision.refund();
+        selection.release(decision.policies, ctx);
+        return andThen(decide(ctx, policies, readIp(ctx)), (again) => again ?? 'withdrawn');
+      });
     },
     reply: createReplier(reply, hash, warn),
     peek: (ctx, spec) =>
@@ -83,6 +92,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
 
   function check<T>(ctx: RequestContext<T>, spec: PolicySpec<T>): MaybePromise<Decision | undefined> {
     const ip = readIp(ctx);
+    giveBackMissed(ctx);
     return andThen(due(ctx, spec), (policies) => decide(ctx, policies, ip));
   }
 
@@ -93,13 +103,15 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   /** Charges nothing yet: looks whether a limit that needs neither the body nor the user denies the request already. */
   function look<T>(
     ctx: RequestContext<T>,
+    spec: PolicySpec<T>,
     policies: readonly Policy<T>[],
     ip: unknown,
   ): MaybePromise<Decision | 'later'> {
+    let isOver = false;
     // Answered without `check`: authentication refused it, or its body did not parse. It must not have been for nothing.
     ctx.onFinish?.(() => {
-      const missed = selection.claim(policies, ctx);
-      if (missed.length > 0) void take(ctx, missed.map(earlyOf), ip);
+      isOver = true;
+      chargeMissed(ctx, spec, ip);
     });
     return resolve(ctx, policies.map(earlyOf), ip, (asked, { identity }) => {
       if (isEmpty(asked)) return 'later';
@@ -107,10 +119,35 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
         if (verdict.allowed) return 'later';
         selection.claim(policies, ctx);
         const { decision } = toSettlement(verdict, undefined);
-        decided(decision, ctx);
+        if (!isOver) decided(decision, ctx);
         return decision;
       });
     });
+  }
+
+  function chargeMissed<T>(ctx: RequestContext<T>, spec: PolicySpec<T>, ip: unknown): void {
+    const charged = Promise.resolve(due(ctx, spec)).then((policies) =>
+      policies.length === 0 ? undefined : take(ctx, policies.map(earlyOf), ip),
+    );
+    // A chooser that fails has failed before.
+    missed.set(
+      ctx.raw as object,
+      charged.catch(() => undefined),
+    );
+  }
+
+  /** It came to `check` all the same: a framework goes on with a request whose client has gone. */
+  function giveBackMissed<T>(ctx: RequestContext<T>): void {
+    const charged = missed.get(ctx.raw as object);
+    if (charged === undefined) return;
+    missed.delete(ctx.raw as object);
+    void charged.then((decision) => decision?.refund());
+  }
+
+  /** Whether there is a user by now, or another one: what was read from an unverified token may be replaced by the truth. */
+  function isAnotherUser(ctx: RequestContext, { kind, token }: Decision['identity']): boolean {
+    if (kind !== 'user') return isNamed(ctx);
+    return identify === undefined && toCaller(ctx, undefined).identity.token !== token;
   }
 
   function decide<T>(
@@ -174,6 +211,14 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
 /** Its turn passes unused: giving it back would let others push in. */
 function toCancelled(decision: Decision): Decision {
   return { ...decision, allowed: false, cancelled: true, refund: () => false, settle: () => false };
+}
+
+function dependsOnUser({ countsUsers, asksRequest }: Policy<never>): boolean {
+  return countsUsers || asksRequest;
+}
+
+function isSame(some: readonly Policy<never>[], others: readonly Policy<never>[]): boolean {
+  return some.length === others.length && some.every((policy) => others.includes(policy));
 }
 
 function earlyOf<R>(policy: Policy<R>): Policy<R> {

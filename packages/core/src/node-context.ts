@@ -57,11 +57,14 @@ export abstract class NodeContext<R extends NodeRequest> implements RequestConte
 
   onFinish(listener: (response: ResponseFacts) => void): void {
     const response = this.#response;
-    response.once('close', () => {
+    const finish = (): void => {
       const { statusCode: status, writableFinished } = response;
       const header = (name: string): string | undefined => response.getHeader(name)?.toString();
       listener({ status, aborted: !writableFinished, header });
-    });
+    };
+    // It may be over already, for who had to wait; `close` does not come again.
+    if (response.destroyed) queueMicrotask(finish);
+    else response.once('close', finish);
   }
 
   onDisconnect(listener: () => void): () => void {

@@ -197,6 +197,157 @@ describe.each([
     expect(() => app.put('/', { config: { rateLimit: 5 } }, () => Promise.resolve('ok'))).toThrow('must be a policy');
   });
 
+  describe('what is only known later', () => {
+    const post = (body: object, headers: Record<string, string> = {}) =>
+      app.inject({ method: 'POST', url: '/', headers, payload: body });
+    const bodyOf = ({ body }: FastifyRequest) => (body ?? {}) as Record<string, unknown>;
+    const statuses = async (times: number, send: () => Promise<{ statusCode: number }>) => {
+      const all: number[] = [];
+      for (let i = 0; i < times; i++) all.push((await send()).statusCode);
+      return all;
+    };
+
+    it('a skip may read the body: what it names is let off, and nothing else', async () => {
+      await start(read());
+      const name = (request: FastifyRequest) => bodyOf(request)['name'];
+      const login = auth<FastifyRequest>({ username: name, skip: (request) => bodyOf(request)['op'] !== 'login' });
+      app.post('/', { config: { rateLimit: login } }, () => Promise.resolve('ok'));
+      expect(await statuses(7, () => post({ op: 'login', name: 'ada' }))).toEqual([200, 200, 200, 200, 200, 429, 429]);
+      expect(await statuses(25, () => post({ op: 'logout', name: 'ada' }))).toEqual(
+        Array.from({ length: 25 }, () => 200),
+      );
+    });
+
+    it('also of a policy that needs no body: its charge is given back', async () => {
+      await start(read({ limit: 2, skip: (request) => bodyOf(request)['free'] === true }));
+      app.post('/', (request) => Promise.resolve({ counted: request.rateLimit !== undefined }));
+      const free = await post({ free: true });
+      expect([free.json(), free.headers['ratelimit-policy'], free.headers['ratelimit-limit']]).toEqual([
+        { counted: false },
+        undefined,
+        undefined,
+      ]);
+      expect(await statuses(5, () => post({ free: true }))).toEqual([200, 200, 200, 200, 200]);
+      expect(await statuses(3, () => post({ free: false }))).toEqual([200, 200, 429]);
+    });
+
+    it('a skip may read the user', async () => {
+      await start(read({ limit: 2, skip: (request) => (request as { user?: { id: string } }).user?.id === 'staff' }));
+      app.post('/', { preHandler: authenticate }, () => Promise.resolve('ok'));
+      expect(await statuses(5, () => post({}, { 'x-name': 'staff' }))).toEqual([200, 200, 200, 200, 200]);
+      expect(await statuses(3, () => post({}, { 'x-name': 'ada' }))).toEqual([200, 200, 429]);
+    });
+
+    it('a chooser may read the body and the user', async () => {
+      const strict = read({ name: 'strict', limit: 2 });
+      const user = read({ name: 'user', limit: 3 });
+      await start((ctx) => {
+        if (ctx.user !== undefined) return user;
+        return bodyOf(ctx.raw)['op'] === 'login' ? strict : false;
+      });
+      app.post('/', { preHandler: authenticate }, (request) =>
+        Promise.resolve(request.rateLimit?.quota?.name ?? 'none'),
+      );
+      expect(await statuses(3, () => post({ op: 'login' }))).toEqual([200, 200, 429]);
+      expect((await post({ op: 'look' })).body).toBe('none');
+      expect(await statuses(4, () => post({ op: 'look' }, { 'x-name': 'ada' }))).toEqual([200, 200, 200, 429]);
+    });
+
+    it('a user who was read from an unverified token gives way to the one that is verified', async () => {
+      await start(read({ limit: 3 }));
+      let forged = 0;
+      app.addHook('onRequest', (request, _reply, done) => {
+        Object.assign(request, { user: { id: `forged-${forged++}` } });
+        done();
+      });
+      await app.register(rateLimit, { limiter: createLimiter(), policy: read({ name: 'after', limit: 3 }) });
+      app.post('/', { preHandler: authenticate }, () => Promise.resolve('ok'));
+      expect(await statuses(5, () => post({}, { 'x-name': 'ada' }))).toEqual([200, 200, 200, 429, 429]);
+    });
+
+    it('a request that is aborted meanwhile, and is handled all the same, is charged in full', async () => {
+      let handled = 0;
+      await start(read());
+      app.addHook('onRequest', () => new Promise((resolve) => void setTimeout(resolve, 30)));
+      const search = expensive<FastifyRequest>({ limit: 5, burst: 5, cost: () => 1 });
+      app.get('/', { config: { rateLimit: search } }, () => Promise.resolve(handled++));
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = app.server.address() as { port: number };
+      for (let i = 0; i < 12; i++) {
+        const client = httpRequest({ port, host: '127.0.0.1', path: '/' });
+        client.on('error', () => {});
+        client.end();
+        setTimeout(() => client.destroy(), 5);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect(handled).toBe(5);
+    });
+
+    it('what is charged in the end is given back where the policy says so', async () => {
+      await start(
+        definePolicy({
+          name: 'failures',
+          limits: [
+            { limit: 3, window: '1m', per: 'ip' },
+            { limit: 9, window: '1m', per: 'ip', name: 'units', cost: () => 1 },
+          ],
+          refundWhen: ({ status }) => status === 401,
+        }),
+      );
+      app.get('/', { onRequest: authenticate }, () => Promise.resolve('ok'));
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = app.server.address() as { port: number };
+      const all: number[] = [];
+      for (let i = 0; i < 6; i++) {
+        all.push((await fetch(`http://127.0.0.1:${port}/`, { headers: { 'x-name': 'nobody' } })).status);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      expect(all).toEqual([401, 401, 401, 401, 401, 401]);
+    });
+
+    it('a body that is broken off is counted, however long a skip took', async () => {
+      const decisions: Decision[] = [];
+      await start(
+        definePolicy({
+          name: 'slow',
+          limits: [
+            { limit: 5, window: '1m', per: 'ip' },
+            { limit: 5, window: '1m', per: 'ip', name: 'own', cost: () => 1 },
+          ],
+          skip: () => new Promise((resolve) => void setTimeout(resolve, 20, false)),
+        }),
+        (decision) => void decisions.push(decision),
+      );
+      app.post('/', () => Promise.resolve('ok'));
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = app.server.address() as { port: number };
+      const headers = { 'content-type': 'application/json', 'content-length': 100 };
+      for (let i = 0; i < 4; i++) {
+        const client = httpRequest({ port, host: '127.0.0.1', method: 'POST', path: '/', headers });
+        client.on('error', () => {});
+        client.write('{');
+        setTimeout(() => client.destroy(), 5);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      expect(decisions).toHaveLength(4);
+    });
+
+    it('several registrations tell each its own, whoever decides again', async () => {
+      app = fastify();
+      const limiter = createLimiter();
+      await app.register(rateLimit, { limiter, policy: read({ name: 'a', limit: 10 }) });
+      await app.register(rateLimit, { limiter, policy: perIp(20) });
+      await app.register(rateLimit, { limiter, policy: read({ name: 'c', limit: 30 }) });
+      app.get('/', { preHandler: authenticate }, () => Promise.resolve('ok'));
+      for (const left of [9, 8, 7]) {
+        const { headers } = await get('ada');
+        const told = [...String(headers['ratelimit']).matchAll(/"\w+";r=\d+/g)].map(([member]) => member).toSorted();
+        expect(told).toEqual([`"a";r=${left}`, `"c";r=${left + 20}`, `"ip";r=${left + 10}`]);
+        expect(headers['ratelimit-remaining']).toBe(String(left));
+      }
+    });
+  });
+
   it('limits scopes that were made before it, and their routes', async () => {
     app = fastify();
     await app.register(async (scope) => {

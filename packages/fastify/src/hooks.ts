@@ -55,26 +55,35 @@ export function createHooks(limiter: Limiter, policy: Spec): Hooks {
         next();
       });
     },
-    preValidation(request, _reply, next) {
+    preValidation(request, reply, next) {
       const passage = passages.get(request);
-      if (passage?.isLate !== true) return next();
+      if (passage?.isLate !== true) return decideAgain(request, reply, next);
+      passage.isLate = false;
       proceed(limiter.check(passage.ctx, passage.spec), next, (decision) => settle(decision, passage, next));
     },
-    preHandler(request, _reply, next) {
-      const passage = passages.get(request);
-      const again = passage && limiter.recheck(passage.ctx, passage.spec, passage.decision);
-      if (passage === undefined || again === undefined) return next();
-      proceed(again, next, (decision) => settle(decision, passage, next));
-    },
+    preHandler: decideAgain,
   };
 
-  function settle(decision: Decision | undefined, passage: Passage, next: Next): MaybePromise<void> {
+  function decideAgain(request: FastifyRequest, _reply: FastifyReply, next: Next): void {
+    const passage = passages.get(request);
+    const again = passage && limiter.recheck(passage.ctx, passage.spec, passage.decision);
+    if (passage === undefined || again === undefined) return next();
+    proceed(again, next, (decision) => settle(decision, passage, next));
+  }
+
+  function settle(decision: Decision | 'withdrawn' | undefined, passage: Passage, next: Next): MaybePromise<void> {
     if (decision === undefined) return next();
     const { ctx } = passage;
     const { raw: request, reply } = ctx;
+    passage.takeBack();
+    passage.takeBack = () => {};
+    if (decision === 'withdrawn') {
+      delete request.rateLimit;
+      passage.decision = undefined;
+      return next();
+    }
     request.rateLimit = decision;
     passage.decision = decision;
-    passage.takeBack();
     return andThen(
       limiter.reply(decision, ctx, (name) => reply.getHeader(name)),
       (answer) => {

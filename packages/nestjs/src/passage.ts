@@ -41,14 +41,20 @@ function decideAgain(passage: Passage): MaybePromise<void> {
   return andThen(limiter.recheck(ctx, spec, decision), (again) => settle(again, passage));
 }
 
-function settle(decision: Decision | undefined, passage: Passage): MaybePromise<void> {
+function settle(decision: Decision | 'withdrawn' | undefined, passage: Passage): MaybePromise<void> {
   if (decision === undefined) return;
   const { call, limiter, ctx } = passage;
   const { request, response } = call;
-  request.rateLimit = decision;
-  passage.decision = decision;
   const fields = fieldsOf(response);
   if (isOpen(response)) passage.takeBack();
+  passage.takeBack = () => {};
+  if (decision === 'withdrawn') {
+    delete request.rateLimit;
+    passage.decision = undefined;
+    return;
+  }
+  request.rateLimit = decision;
+  passage.decision = decision;
   return andThen(limiter.reply(decision, ctx, fields.get), (reply) => {
     // Somebody answered meanwhile, such as a timeout: nothing can be written, and what is denied still does not go on.
     if (isOpen(response)) {

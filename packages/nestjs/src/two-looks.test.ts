@@ -112,6 +112,18 @@ describe.each(PLATFORMS)('what the guard decided before authentication, on %s', 
       expect(statusesOf(answers)).toEqual([200, 429, 200]);
     });
 
+    it('is withdrawn where a skip lets that user off', async () => {
+      const skip = ({ user }: HttpRequest) => (user as { id?: string } | undefined)?.id === 'staff';
+      const app = await start(platform, module(read({ limit: 2, skip })));
+      const staff = [await get(app, 'staff'), await get(app, 'staff'), await get(app, 'staff')];
+      expect(statusesOf(staff)).toEqual([200, 200, 200]);
+      expect(staff.map(({ headers }) => headers.get('ratelimit'))).toEqual([null, null, null]);
+      expect(await staff[0]?.text()).toBe('none');
+      expect(statusesOf([await get(app, 'ada'), await get(app, 'ada'), await get(app, 'ada')])).toEqual([
+        200, 200, 429,
+      ]);
+    });
+
     it('stands where it does not matter who the user is', async () => {
       const app = await start(platform, module(perIp(3)));
       expect(statusesOf([await get(app, 'ada'), await get(app, 'bob'), await get(app, 'ada')])).toEqual([

@@ -19,12 +19,20 @@ export interface Selection {
   register<R>(spec: PolicySpec<R>): void;
   /** The policies of a request. */
   all<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): MaybePromise<readonly Policy<R>[]>;
+  /** Whether what counts for a request may be another later on, when its body is parsed and its user is known. */
+  varies<R>(spec: PolicySpec<R>): boolean;
+  /** The policies of a request that are not to be skipped; of those that it was charged by, only `mine`. */
+  chosen<R>(
+    spec: PolicySpec<R>,
+    ctx: RequestContext<R>,
+    mine: readonly Policy<never>[],
+  ): MaybePromise<readonly Policy<R>[]>;
   /** Of these, what the request was not charged before, and what is not to be skipped. */
   due<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): MaybePromise<readonly Policy<R>[]>;
   /** Marks policies as charged to the request; answers those that were not before. */
   claim<R>(policies: readonly Policy<R>[], ctx: RequestContext<R>): readonly Policy<R>[];
   /** Makes claimed policies due again. */
-  release<R>(policies: readonly Policy<R>[], ctx: RequestContext<R>): void;
+  release<R>(policies: readonly Policy<never>[], ctx: RequestContext<R>): void;
 }
 
 /** As choosers they would fail with each request: their parentheses were forgotten. */
@@ -50,16 +58,12 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
       }
     },
     all,
-    due: (spec, ctx) =>
-      andThen(all(spec, ctx), (policies) => {
-        const before = charged.get(ctx.raw as object);
-        const fresh = before === undefined ? policies : policies.filter((policy) => !before.has(policy));
-        if (!fresh.some(({ skip }) => skip)) return fresh;
-        return andThen(
-          mapInOrder(fresh, ({ skip }) => (skip === undefined ? false : ask(skip, ctx, 'skip'))),
-          (skipped) => fresh.filter((_, i) => skipped[i] !== true),
-        );
-      }),
+    varies: (spec) =>
+      typeof spec === 'function' && spec.policies === undefined
+        ? true
+        : declaredPolicies(spec).some(({ skip }) => skip !== undefined),
+    chosen,
+    due: (spec, ctx) => chosen(spec, ctx, []),
     claim(policies, ctx) {
       const before = chargesOf(ctx.raw);
       const claimed: (typeof policies)[number][] = [];
@@ -75,6 +79,23 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
       for (const policy of policies) claimed.delete(policy);
     },
   };
+
+  function chosen<R>(
+    spec: PolicySpec<R>,
+    ctx: RequestContext<R>,
+    mine: readonly Policy<never>[],
+  ): MaybePromise<readonly Policy<R>[]> {
+    return andThen(all(spec, ctx), (policies) => {
+      const before = charged.get(ctx.raw as object);
+      const fresh =
+        before === undefined ? policies : policies.filter((policy) => !before.has(policy) || mine.includes(policy));
+      if (!fresh.some(({ skip }) => skip)) return fresh;
+      return andThen(
+        mapInOrder(fresh, ({ skip }) => (skip === undefined ? false : ask(skip, ctx, 'skip'))),
+        (skipped) => fresh.filter((_, i) => skipped[i] !== true),
+      );
+    });
+  }
 
   function all<R>(spec: PolicySpec<R>, ctx: RequestContext<R>): MaybePromise<readonly Policy<R>[]> {
     return andThen(choosePolicies(spec, ctx), (policies) => {
