@@ -22,10 +22,10 @@ export class ConfigError extends Error {
 
 /**
  * Why a store did not decide: `deadline` it did not answer in time, `unavailable` it cannot be reached, or was not asked
- * because it did not decide just now, `refused` it answered that it cannot now (loading, read-only, out of memory),
+ * because it did not decide just now, `lost` the connection broke before it answered, `refused` it answered that it cannot now (loading, read-only, out of memory),
  * `misconfigured` it will not before somebody mends it (a password, a right), `failed` it could not decide this one.
  */
-export type StoreErrorCode = 'deadline' | 'unavailable' | 'refused' | 'misconfigured' | 'failed';
+export type StoreErrorCode = 'deadline' | 'unavailable' | 'lost' | 'refused' | 'misconfigured' | 'failed';
 
 /** A store could not decide. The policy's `onStoreFailure` answers in its place. */
 export class StoreError extends Error {

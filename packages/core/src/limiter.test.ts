@@ -462,11 +462,73 @@ describe('a store that does not answer', () => {
       return Promise.reject(new StoreError('failed', 'odd'));
     });
     const { limiter, warnings } = limiterWith({ store });
-    for (let i = 0; i < 20; i++)
+    for (let i = 0; i < 19; i++)
       expect(await limiter.check(contextOf(), policyOf(100))).toMatchObject({ source: 'local' });
-    expect(asked).toBe(20);
+    expect(asked).toBe(19);
     expect(warnings.map(({ code }) => code)).toEqual(['store-failed']);
-    expect(limiter.warnings.get('store-failed')).toBe(20);
+    expect(limiter.warnings.get('store-failed')).toBe(19);
+    // Twenty in a row are no matter of single requests.
+    await limiter.check(contextOf(), policyOf(100));
+    expect(warnings.map(({ code }) => code)).toEqual(['store-failed', 'store-degraded']);
+  });
+
+  it('that only refuses to change counters goes on deciding, and that is told', async () => {
+    const store: Store = {
+      ...storeOf(async ([charges = []]) => [{ answers: charges.map(() => ALLOWED), at: charges.map(() => 0) }]),
+      adjust: () => Promise.reject(new StoreError('misconfigured', 'NOPERM')),
+    };
+    const { limiter, warnings } = limiterWith({ store });
+    await expect(limiter.reset(contextOf(), policyOf(5))).rejects.toThrow('NOPERM');
+    expect(await limiter.check(contextOf(), policyOf(5))).toMatchObject({ source: 'store' });
+    expect(warnings.map(({ code }) => code)).toEqual(['store-misconfigured']);
+  });
+
+  it('owes nothing any more once it answers again', async () => {
+    let isUp = true;
+    const store = storeOf(
+      ([charges = []]) =>
+        isUp ? Promise.resolve([{ answers: charges.map(() => ALLOWED), at: charges.map(() => 0) }]) : never(),
+      5,
+    );
+    const { limiter } = limiterWith({ store });
+    const ask = async () => limiter.check(contextOf(), policyOf(100_000));
+    for (let outage = 0; outage < 3; outage++) {
+      isUp = false;
+      await Promise.all(Array.from({ length: 400 }, ask));
+      isUp = true;
+      await vi.waitFor(async () => expect(await ask()).toMatchObject({ source: 'store' }), { timeout: 3000 });
+    }
+    expect(await ask()).toMatchObject({ source: 'store' });
+  });
+
+  it('that was closed says nothing of it', async () => {
+    const { limiter, warnings } = limiterWith({
+      store: storeOf(() => Promise.reject(new StoreError('refused', 'no'))),
+    });
+    await limiter.close();
+    await limiter.check(contextOf(), policyOf(5));
+    expect(warnings).toEqual([]);
+  });
+
+  it('has recovered when it has decided for two seconds, however rarely it is asked', async () => {
+    let isUp = false;
+    const store = storeOf(([charges = []]) =>
+      isUp
+        ? [{ answers: charges.map(() => ALLOWED), at: charges.map(() => 0) }]
+        : Promise.reject(new StoreError('lost', 'no')),
+    );
+    const { limiter, warnings } = limiterWith({ store });
+    let now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    for (const up of [false, true, false, true, false, true]) {
+      isUp = up;
+      now += 2500;
+      await limiter.check(contextOf(), policyOf(100));
+    }
+    expect(warnings.map(({ code }) => code)).toEqual(['store-degraded']);
+    now += 2500;
+    await limiter.check(contextOf(), policyOf(100));
+    expect(warnings.map(({ code }) => code)).toEqual(['store-degraded', 'store-recovered']);
   });
 
   it('that is set up wrongly says so, and is left in peace', async () => {

@@ -86,6 +86,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
     ready: async () => new Deadline(READY_MS).race(Promise.resolve(store.ready?.())),
     async close() {
       observer.moved('closed');
+      decider.close();
       await store.close?.();
     },
   };

@@ -15,17 +15,22 @@ export type Attempt = <T, A>(
 const MAX_PENDING = 1000;
 
 export function createAttempt(deadlineMs: number, observer: StoreObserver): Attempt {
-  const breaker = createBreaker(undefined, observer.moved);
+  const breaker = createBreaker(undefined, (state) => {
+    // It answers again: what it has not answered until now it never will, because the connection that asked is gone.
+    if (state === 'closed') [pending, epoch] = [0, epoch + 1];
+    observer.moved(state);
+  });
   /** Calls that the store has not answered, in time or not. */
   let pending = 0;
-  const settled = (): void => void pending--;
+  let epoch = 0;
 
   return function attempt<T, A>(
     ask: (deadline: Deadline) => MaybePromise<T>,
     read: (answer: T) => A,
     failed: (error: unknown) => A,
   ): MaybePromise<A> {
-    const call = pending < MAX_PENDING ? breaker.enter() : undefined;
+    if (pending >= MAX_PENDING) return failed(new StoreError('unavailable', `${MAX_PENDING} calls are unanswered.`));
+    const call = breaker.enter();
     if (call === undefined) return failed(new StoreError('unavailable', 'It did not decide just now.'));
     const since = observer.now();
     const succeed = (answer: T): A => {
@@ -44,6 +49,8 @@ export function createAttempt(deadlineMs: number, observer: StoreObserver): Atte
       const answer = ask(deadline);
       if (!isPromise(answer)) return succeed(answer);
       pending++;
+      const asked = epoch;
+      const settled = (): void => void (asked === epoch && pending--);
       return deadline.race(answer, settled).then(succeed).catch(fail);
     } catch (error) {
       return fail(error);

@@ -2,7 +2,7 @@ import type { Answer } from '../algorithms/algorithm.ts';
 import { decide, toOutcomes, type Verdict } from '../decision.ts';
 import type { Identity } from '../identity/identity.ts';
 import { StoreError } from '../errors.ts';
-import type { MaybePromise } from '../maybe.ts';
+import { isPromise, type MaybePromise } from '../maybe.ts';
 import type { PolicyCharges } from '../policy/charge.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { Adjustment, Store, Taken } from '../stores/store.ts';
@@ -17,6 +17,8 @@ import type { StoreObserver } from './store-observer.ts';
 export interface Decider {
   take(asked: readonly PolicyCharges[], identity: Identity): MaybePromise<Settlement>;
   peek(asked: readonly PolicyCharges[], identity: Identity): MaybePromise<Verdict>;
+  /** Says nothing any more. */
+  close(): void;
   /** @throws StoreError when the store cannot */
   adjust(adjustments: readonly Adjustment[]): MaybePromise<readonly boolean[]>;
 }
@@ -75,17 +77,28 @@ export function createDecider(
         (error) => degrade(error, () => fallback.peek(asked.filter(isEnforced), identity)),
       ),
     adjust,
+    close: () => outage.close(),
   };
 
   function adjust(adjustments: readonly Adjustment[]): MaybePromise<readonly boolean[]> {
     return attempt(
-      (deadline) => store.adjust(adjustments, deadline),
+      (deadline) => {
+        const changed = store.adjust(adjustments, deadline);
+        return isPromise(changed) ? Promise.resolve(changed).catch(refused) : changed;
+      },
       (changed) => changed,
       (error) => {
         if (error instanceof StoreError) throw error;
         throw new StoreError('failed', error instanceof Error ? error.message : String(error), { cause: error });
       },
     );
+  }
+
+  /** A right that only changes need is told of, and is no reason to stop deciding. */
+  function refused(error: unknown): never {
+    outage.refused(error);
+    if (!(error instanceof StoreError) || error.code !== 'misconfigured') throw error;
+    throw new StoreError('failed', error.message, { cause: error });
   }
 
   function degrade<T>(error: unknown, answer: () => T): T {

@@ -1,9 +1,8 @@
 import { Redis } from 'ioredis';
-import { StoreError } from '../errors.ts';
 import { invalid } from '../options.ts';
 import type { WarningListener } from '../warnings.ts';
-import { type IoredisSettings, warnOfEviction, warnOfSettings } from './redis-diagnostics.ts';
-import { toStoreError } from './redis-errors.ts';
+import { fromIoredis } from './redis-connection.ts';
+import { type IoredisSettings, warnOfSettings } from './redis-diagnostics.ts';
 
 /** The part of an ioredis `Redis` that the store uses. */
 export interface IoredisClient {
@@ -49,10 +48,14 @@ function createClient(url: string): Redis {
       keepAlive: 10_000,
       // Where a host or a network is gone, nobody closes the connection, and the system would send again for a quarter of an hour.
       socketTimeout: 3000,
+      // What ioredis would wait, until a loading Redis is asked again, or for a farewell that nobody answers.
+      maxLoadingRetryTime: 500,
+      disconnectTimeout: 100,
       // Soon at first, then once a second; spread, so that many instances do not come back in step.
       retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000) + Math.floor(Math.random() * 100),
       // A demoted master answers READONLY for ever; a new connection finds the new one.
-      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+      // Redis 5 and 6 quote it in an error of the script.
+      reconnectOnError: (error) => /(^|-)READONLY /.test(error.message),
     });
   } catch {
     // The client's own error may quote the URL, and with it the password.
@@ -83,58 +86,4 @@ export function adoptIoredis(client: IoredisClient, warn: WarningListener): Redi
   // A limiter may be listening by then.
   queueMicrotask(() => warnOfSettings(client.options, warn));
   return fromIoredis(client, warn, () => {});
-}
-
-function fromIoredis(client: IoredisClient, warn: WarningListener, end: () => void): RedisClient {
-  // Only the first connection is waited for. Once it was lost, waiting would make every request of an outage slow.
-  let settled = client.status === 'ready';
-  let connecting: Promise<void> | undefined;
-  /** What is wrong with the connection, while there is none. */
-  let failure: Error | undefined;
-  client.on('error', (error) => {
-    if (error.message !== failure?.message) warn('store-connection', `Redis: ${error.message}.`);
-    failure = error;
-  });
-  client.on('ready', () => (failure = undefined));
-
-  const firstConnection = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const onReady = (): void => finish(resolve);
-      const onClose = (): void => finish(() => reject(notConnected(client, failure)));
-      const finish = (settle: () => void): void => {
-        settled = true;
-        client.off('ready', onReady);
-        client.off('close', onClose);
-        settle();
-      };
-      client.on('ready', onReady);
-      client.on('close', onClose);
-      if (client.status === 'wait') client.connect().catch(() => {});
-    });
-
-  if (!settled) connecting = firstConnection();
-  void Promise.resolve(connecting).then(
-    () => warnOfEviction(async () => client.info?.('memory'), warn),
-    () => {},
-  );
-
-  return {
-    whenReady() {
-      if (client.status === 'ready') return undefined;
-      if (settled || client.status === 'end') throw notConnected(client, failure);
-      return connecting;
-    },
-    evalsha: (sha1, keys, args) => client.evalsha(sha1, keys.length, ...keys, ...args),
-    eval: (source, keys, args) => client.eval(source, keys.length, ...keys, ...args),
-    async close() {
-      end();
-    },
-  };
-}
-
-function notConnected(client: IoredisClient, failure: Error | undefined): StoreError {
-  const error = failure && toStoreError(failure);
-  // A password that is wrong when connecting is as much for an operator to mend as a right that is missing later.
-  if (error?.code === 'misconfigured') return error;
-  return new StoreError('unavailable', `Redis is not connected (client status: ${client.status}).`);
 }

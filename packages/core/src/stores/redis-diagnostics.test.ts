@@ -38,7 +38,7 @@ describe('the settings of a client that was handed in', () => {
   it.each([
     [{}, /sends commands again.*; it stays with/],
     [{ maxRetriesPerRequest: null }, /sends commands again/],
-    [{ autoResendUnfulfilledCommands: false }, /given stays with a master/],
+    [{ autoResendUnfulfilledCommands: false }, /given never answers commands.*; it stays with a master/],
     [{ maxRetriesPerRequest: 0, reconnectOnError: () => true, retryStrategy: null }, /never connects again/],
   ])('%o', (settings, message) => {
     const warn = vi.fn<(code: string, sentence: string) => void>();

@@ -16,6 +16,9 @@ export function warnOfSettings(settings: IoredisSettings | undefined, warn: Warn
     autoResendUnfulfilledCommands !== false &&
       maxRetriesPerRequest !== 0 &&
       'sends commands again that were not answered when a connection broke, which can count twice (set maxRetriesPerRequest: 0)',
+    autoResendUnfulfilledCommands === false &&
+      maxRetriesPerRequest !== 0 &&
+      'never answers commands that were under way when a connection broke (set maxRetriesPerRequest: 0)',
     typeof reconnectOnError !== 'function' &&
       "stays with a master that became read-only (set reconnectOnError: (error) => error.message.startsWith('READONLY'))",
     retryStrategy !== undefined && typeof retryStrategy !== 'function' && 'never connects again (set retryStrategy)',
