@@ -9,7 +9,7 @@ import { createCallerResolver, isNamed, readIp } from './identity/identity.ts';
 import type { Limiter } from './limiter-interface.ts';
 import { checkLimiterOptions, type LimiterOptions, warnOfMaking } from './limiter-options.ts';
 import { andThen, type MaybePromise } from './maybe.ts';
-import type { PolicyCharges } from './policy/charge.ts';
+import { isEmpty } from './policy/charge.ts';
 import { isPreflight, type PolicySpec } from './policy/choose.ts';
 import type { Policy } from './policy/policy.ts';
 import { createResolve } from './policy/resolve.ts';
@@ -18,7 +18,7 @@ import { createSelection } from './policy/selection.ts';
 import { createReplier } from './reply/reply.ts';
 import { settleAfterwards } from './resilience/afterwards.ts';
 import { createDecider } from './resilience/decider.ts';
-import { toSettlement } from './resilience/settlement.ts';
+import { createEarly } from './resilience/early.ts';
 import { waitForTurn } from './resilience/shaping.ts';
 import { Deadline } from './stores/deadline.ts';
 import type { Adjustment } from './stores/store.ts';
@@ -41,9 +41,8 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
   const toCaller = createCallerResolver(hash, createAddressParser());
   const resolve = createResolve({ identify, toCaller, hash, ask, warn, tier });
   const examine = createDiagnostics(warn, isProduction());
-  /** What requests were charged that were answered before `check`. */
-  const missed = new WeakMap<object, Promise<Decision | undefined>>();
   const decider = createDecider(store, deadlineMs, observer, report, warn);
+  const early = createEarly({ selection, resolve, decider, decided, due, take });
 
   return {
     store,
@@ -55,7 +54,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
       return andThen(due(ctx, spec), (policies) => {
         if (policies.length === 0) return selection.varies(spec) ? 'later' : undefined;
         return policies.some(({ asksRequest }) => asksRequest)
-          ? look(ctx, spec, policies, ip)
+          ? early.look(ctx, spec, policies, ip)
           : decide(ctx, policies, ip);
       });
     },
@@ -93,56 +92,12 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
 
   function check<T>(ctx: RequestContext<T>, spec: PolicySpec<T>): MaybePromise<Decision | undefined> {
     const ip = readIp(ctx);
-    giveBackMissed(ctx);
+    early.giveBack(ctx);
     return andThen(due(ctx, spec), (policies) => decide(ctx, policies, ip));
   }
 
   function due<T>(ctx: RequestContext<T>, spec: PolicySpec<T>): MaybePromise<readonly Policy<T>[]> {
     return isPreflight(ctx) ? [] : selection.due(spec, ctx);
-  }
-
-  /** Charges nothing yet: looks whether a limit that needs neither the body nor the user denies the request already. */
-  function look<T>(
-    ctx: RequestContext<T>,
-    spec: PolicySpec<T>,
-    policies: readonly Policy<T>[],
-    ip: unknown,
-  ): MaybePromise<Decision | 'later'> {
-    let isOver = false;
-    // Answered without `check`: authentication refused it, or its body did not parse. It must not have been for nothing.
-    ctx.onFinish?.(() => {
-      isOver = true;
-      chargeMissed(ctx, spec, ip);
-    });
-    return resolve(ctx, policies.map(earlyOf), ip, (asked, { identity }) => {
-      if (isEmpty(asked)) return 'later';
-      return andThen(decider.peek(asked, identity), (verdict) => {
-        if (verdict.allowed) return 'later';
-        selection.claim(policies, ctx);
-        const { decision } = toSettlement(verdict, undefined);
-        if (!isOver) decided(decision, ctx);
-        return decision;
-      });
-    });
-  }
-
-  function chargeMissed<T>(ctx: RequestContext<T>, spec: PolicySpec<T>, ip: unknown): void {
-    const charged = Promise.resolve(due(ctx, spec)).then((policies) =>
-      policies.length === 0 ? undefined : take(ctx, policies.map(earlyOf), ip),
-    );
-    // A chooser that fails has failed before.
-    missed.set(
-      ctx.raw as object,
-      charged.catch(() => undefined),
-    );
-  }
-
-  /** It came to `check` all the same: a framework goes on with a request whose client has gone. */
-  function giveBackMissed<T>(ctx: RequestContext<T>): void {
-    const charged = missed.get(ctx.raw as object);
-    if (charged === undefined) return;
-    missed.delete(ctx.raw as object);
-    void charged.then((decision) => decision?.refund());
   }
 
   /** Whether there is a user by now, or another one: what was read from an unverified token may be replaced by the truth. */
@@ -220,12 +175,4 @@ function dependsOnUser({ countsUsers, asksRequest }: Policy<never>): boolean {
 
 function isSame(some: readonly Policy<never>[], others: readonly Policy<never>[]): boolean {
   return some.length === others.length && some.every((policy) => others.includes(policy));
-}
-
-function earlyOf<R>(policy: Policy<R>): Policy<R> {
-  return policy.early ?? policy;
-}
-
-function isEmpty(asked: readonly PolicyCharges[]): boolean {
-  return asked.every(({ charges }) => charges.length === 0);
 }

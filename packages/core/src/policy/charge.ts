@@ -25,6 +25,10 @@ export interface PolicyCharges {
   readonly charges: readonly Charge[];
 }
 
+export function isEmpty(asked: readonly PolicyCharges[]): boolean {
+  return asked.every(({ charges }) => charges.length === 0);
+}
+
 /** What charges are resolved with: the limiter's own means. */
 export interface ChargeMeans {
   readonly hash: (value: string) => string;
