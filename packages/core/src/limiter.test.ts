@@ -455,6 +455,18 @@ describe('a store that does not answer', () => {
     expect(asked).toBe(1000);
   });
 
+  it('decides any number of requests at once, as long as it answers', async () => {
+    const store = storeOf(async ([charges = []]) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return [{ answers: charges.map(() => ALLOWED), at: charges.map(() => 0) }];
+    }, 5000);
+    const { limiter, warnings } = limiterWith({ store });
+    const ask = async () => limiter.check(contextOf(), policyOf(100_000));
+    const decisions = await Promise.all(Array.from({ length: 3500 }, ask));
+    expect(new Set(decisions.map((decision) => decision?.source))).toEqual(new Set(['store']));
+    expect(warnings).toEqual([]);
+  });
+
   it('that cannot decide one request is asked about the next one, and that is said once', async () => {
     let asked = 0;
     const store = storeOf(() => {

@@ -2,6 +2,7 @@ import { StoreError } from '../errors.ts';
 import { isPromise, type MaybePromise } from '../maybe.ts';
 import { Deadline } from '../stores/deadline.ts';
 import { createBreaker } from './breaker.ts';
+import { createRoom, type Place } from './room.ts';
 import type { StoreObserver } from './store-observer.ts';
 
 /** Asks a store within the deadline, if it is to be asked. Whatever goes wrong on the way to an answer is a failure of the store. */
@@ -11,25 +12,22 @@ export type Attempt = <T, A>(
   failed: (error: unknown) => A,
 ) => MaybePromise<A>;
 
-/** Calls that the store may owe an answer. What is on its way to a stopped server is counted when it goes on: not more than this. */
-const MAX_PENDING = 1000;
+/** Calls that the store may owe an answer. */
+const ROOM = 1000;
 
 export function createAttempt(deadlineMs: number, observer: StoreObserver): Attempt {
+  const room = createRoom(ROOM);
   const breaker = createBreaker(undefined, (state) => {
     // It answers again: what it has not answered until now it never will, because the connection that asked is gone.
-    if (state === 'closed') [pending, epoch] = [0, epoch + 1];
+    if (state === 'closed') room.clear();
     observer.moved(state);
   });
-  /** Calls that the store has not answered, in time or not. */
-  let pending = 0;
-  let epoch = 0;
 
   return function attempt<T, A>(
     ask: (deadline: Deadline) => MaybePromise<T>,
     read: (answer: T) => A,
     failed: (error: unknown) => A,
   ): MaybePromise<A> {
-    if (pending >= MAX_PENDING) return failed(new StoreError('unavailable', `${MAX_PENDING} calls are unanswered.`));
     const call = breaker.enter();
     if (call === undefined) return failed(new StoreError('unavailable', 'It did not decide just now.'));
     const since = observer.now();
@@ -46,14 +44,27 @@ export function createAttempt(deadlineMs: number, observer: StoreObserver): Atte
     };
     try {
       const deadline = new Deadline(deadlineMs);
-      const answer = ask(deadline);
-      if (!isPromise(answer)) return succeed(answer);
-      pending++;
-      const asked = epoch;
-      const settled = (): void => void (asked === epoch && pending--);
-      return deadline.race(answer, settled).then(succeed).catch(fail);
+      const place = room.take();
+      const answer =
+        place === undefined ? room.wait().then((later) => askIn(later, ask, deadline)) : askIn(place, ask, deadline);
+      return isPromise(answer) ? deadline.race(answer).then(succeed).catch(fail) : succeed(answer);
     } catch (error) {
       return fail(error);
     }
   };
+
+  /** The place is the store's until it answers, in time or not. */
+  function askIn<T>(place: Place, ask: (deadline: Deadline) => MaybePromise<T>, deadline: Deadline): MaybePromise<T> {
+    const leave = (): void => room.leave(place);
+    let isAsked = false;
+    try {
+      if (deadline.expired) throw new StoreError('deadline', 'There was no room for this call in time.');
+      const answer = ask(deadline);
+      isAsked = isPromise(answer);
+      if (isPromise(answer)) answer.then(leave, leave);
+      return answer;
+    } finally {
+      if (!isAsked) leave();
+    }
+  }
 }

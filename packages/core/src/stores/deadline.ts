@@ -18,11 +18,8 @@ export class Deadline {
     this.ms = ms;
   }
 
-  /**
-   * @param settled told when the promise is settled, in time or not
-   * @throws StoreError `deadline` when the promise is not settled in time; a later result is ignored.
-   */
-  race<T>(promise: PromiseLike<T>, settled: () => void = () => {}): Promise<T> {
+  /** @throws StoreError `deadline` when the promise is not settled in time; a later result is ignored. */
+  race<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const expire = (): void => {
         this.expired = true;
@@ -34,12 +31,10 @@ export class Deadline {
       promise.then(
         (value) => {
           clearTimeout(timer);
-          settled();
           resolve(value);
         },
         (error: unknown) => {
           clearTimeout(timer);
-          settled();
           reject(error);
         },
       );
