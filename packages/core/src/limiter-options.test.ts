@@ -1,5 +1,4 @@
 import { describe } from 'vitest';
-import type { RequestContext } from './context.ts';
 import { createLimiter } from './limiter.ts';
 import type { LimiterOptions } from './limiter-options.ts';
 import { read } from './policy/presets.ts';
@@ -20,6 +19,7 @@ import {
   SECRET,
   text,
 } from './testing/option-values.ts';
+import { requestOf } from './testing/request.ts';
 
 const PEPPER = 'x'.repeat(16);
 // oxlint-disable-next-line unicorn/no-new-array -- what is meant is a hole
@@ -109,15 +109,7 @@ describe('a partition key', () => {
 
 describe('what its methods take', () => {
   const limiter = createLimiter();
-  const ctx: RequestContext = {
-    method: 'GET',
-    path: '/',
-    route: undefined,
-    header: () => undefined,
-    ip: '203.0.113.7',
-    user: 'u',
-    raw: {},
-  };
+  const ctx = requestOf({ user: 'u' });
   const units = duration(1, 31 * 86_400_000);
   describeValues('block', (time) => limiter.block(ctx, read(), time), { ...units, bad: [undefined, ...units.bad] });
 

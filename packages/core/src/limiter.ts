@@ -92,8 +92,7 @@ export function createLimiter<R = unknown>(options: LimiterOptions<R> = {}): Lim
 
   function check<T>(ctx: RequestContext<T>, spec: PolicySpec<T>): MaybePromise<Decision | undefined> {
     const ip = readIp(ctx);
-    early.giveBack(ctx);
-    return andThen(due(ctx, spec), (policies) => decide(ctx, policies, ip));
+    return andThen(early.giveBack(ctx), () => andThen(due(ctx, spec), (policies) => decide(ctx, policies, ip)));
   }
 
   function due<T>(ctx: RequestContext<T>, spec: PolicySpec<T>): MaybePromise<readonly Policy<T>[]> {

@@ -254,7 +254,7 @@ describe.each([
     });
 
     it('a user who was read from an unverified token gives way to the one that is verified', async () => {
-      await start(read({ limit: 3 }));
+      await start(perIp(100));
       let forged = 0;
       app.addHook('onRequest', (request, _reply, done) => {
         Object.assign(request, { user: { id: `forged-${forged++}` } });
@@ -281,6 +281,29 @@ describe.each([
       }
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(handled).toBe(5);
+    });
+
+    it('and is charged once by what was looked at early', async () => {
+      let handled = 0;
+      await start(perIp(100));
+      app.addHook('onRequest', () => new Promise((resolve) => void setTimeout(resolve, 30)));
+      const limits = [
+        { limit: 6, window: '1m', per: 'ip' },
+        { limit: 50, window: '1m', per: 'ip', name: 'units', cost: () => 1 },
+      ] as const;
+      const policy = definePolicy({ name: 'both', limits });
+      app.get('/', { config: { rateLimit: policy } }, () => Promise.resolve(handled++));
+      await app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = app.server.address() as { port: number };
+      for (let i = 0; i < 5; i++) {
+        const client = httpRequest({ port, host: '127.0.0.1', path: '/' });
+        client.on('error', () => {});
+        client.end();
+        setTimeout(() => client.destroy(), 5);
+        await new Promise((resolve) => setTimeout(resolve, 60));
+      }
+      expect(handled).toBe(5);
+      expect((await get()).headers['ratelimit']).toMatch(/^"both-ip-1m";r=0;/);
     });
 
     it('what is charged in the end is given back where the policy says so', async () => {

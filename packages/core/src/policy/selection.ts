@@ -42,6 +42,7 @@ const MAKERS: readonly ((...given: never[]) => unknown)[] = [read, expensive, au
 export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boolean): Selection {
   const registry = createRegistry();
   const charged = new WeakMap<object, Set<Policy<never>>>();
+  const varying = new WeakMap<object, boolean>();
 
   return {
     register(spec) {
@@ -58,10 +59,11 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
       }
     },
     all,
-    varies: (spec) =>
-      typeof spec === 'function' && spec.policies === undefined
-        ? true
-        : declaredPolicies(spec).some(({ skip }) => skip !== undefined),
+    varies(spec) {
+      let known = varying.get(spec);
+      if (known === undefined) varying.set(spec, (known = isVarying(spec)));
+      return known;
+    },
     chosen,
     due: (spec, ctx) => chosen(spec, ctx, []),
     claim(policies, ctx) {
@@ -119,4 +121,9 @@ export function createSelection(ask: Ask, warn: WarningListener, knowsTiers: boo
     if (policies === undefined) charged.set(request, (policies = new Set()));
     return policies;
   }
+}
+
+function isVarying<R>(spec: PolicySpec<R>): boolean {
+  if (typeof spec === 'function' && spec.policies === undefined) return true;
+  return declaredPolicies(spec).some(({ skip }) => skip !== undefined);
 }

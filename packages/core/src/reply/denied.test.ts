@@ -1,6 +1,5 @@
 import { decodeList } from 'structured-field-values';
 import { describe, expect, it } from 'vitest';
-import type { RequestContext } from '../context.ts';
 import type { Decision } from '../decision.ts';
 import { createLimiter } from '../limiter.ts';
 import type { LimiterOptions } from '../limiter-options.ts';
@@ -8,7 +7,7 @@ import { definePolicy } from '../policy/define-policy.ts';
 import type { Denial, DenialAnswer } from '../policy/denial.ts';
 import type { PolicyOptions } from '../policy/policy.ts';
 import { memoryStore } from '../stores/memory-store.ts';
-import { createClock } from '../testing/index.ts';
+import { createClock, requestOf } from '../testing/index.ts';
 import type { Warning } from '../warnings.ts';
 import type { Reply } from './reply.ts';
 
@@ -39,15 +38,7 @@ function limited({ limiter: options, policy, headers = {}, existing = {}, ip = '
   });
   const spec = definePolicy({ name: 'api', limits: [{ limit: 1, window: '1m', algorithm: 'sliding-log' }], ...policy });
   const answer = async () => {
-    const ctx: RequestContext = {
-      method: 'GET',
-      path: '/',
-      route: undefined,
-      ip,
-      user: undefined,
-      header: (name) => headers[name],
-      raw: { url: '/' },
-    };
+    const ctx = requestOf({ ip, header: (name) => headers[name], raw: { url: '/' } });
     const decision = (await limiter.check(ctx, spec)) as Decision;
     clock.advance(30_000);
     const reply = await limiter.reply(decision, ctx, (name) => existing[name]);
@@ -267,15 +258,7 @@ describe('pk', () => {
     expect(await pkOf({ limiter: { pepper: 'another pepper for tests' } })).not.toBe(mine);
     const { createHash, createHmac } = await import('node:crypto');
     const { outcomes } = (await limited({}).limiter.check(
-      {
-        method: 'GET',
-        path: '/',
-        route: undefined,
-        ip: '203.0.113.7',
-        user: undefined,
-        header: () => undefined,
-        raw: {},
-      },
+      requestOf(),
       definePolicy({ name: 'other', limits: [{ limit: 1, window: '1m' }] }),
     )) as Decision;
     const partition = outcomes[0]?.partition ?? '';

@@ -1,7 +1,6 @@
 import { parseRateLimit } from 'ratelimit-header-parser';
 import { decodeDict, decodeList } from 'structured-field-values';
 import { describe, expect, it } from 'vitest';
-import type { RequestContext } from '../context.ts';
 import type { Decision, Outcome } from '../decision.ts';
 import { createLimiter } from '../limiter.ts';
 import { definePolicy } from '../policy/define-policy.ts';
@@ -10,7 +9,7 @@ import { read } from '../policy/presets.ts';
 import { memoryStore } from '../stores/memory-store.ts';
 import { StoreError } from '../errors.ts';
 import type { Store } from '../stores/store.ts';
-import { createClock } from '../testing/index.ts';
+import { createClock, requestOf } from '../testing/index.ts';
 import type { ReplyOptions } from './reply-options.ts';
 import type { Reply } from './reply.ts';
 
@@ -357,25 +356,13 @@ function answerOf(options: ReplyOptions, given: Situation) {
   const check = (): Decision => {
     clock.advance(1000);
     // A request each: a policy is charged once per request.
-    return limiter.check(contextOf(), given.policies) as Decision;
+    return limiter.check(requestOf({ user: 'ada' }), given.policies) as Decision;
   };
   for (let i = 0; i < given.before; i++) check();
   const decision = check();
   const now = Date.now();
-  const reply = limiter.reply(decision, contextOf(), (name) => given.existing?.[name]) as Reply;
+  const reply = limiter.reply(decision, requestOf({ user: 'ada' }), (name) => given.existing?.[name]) as Reply;
   return { headers: Object.fromEntries(reply.headers), status: reply.status, outcomes: decision.outcomes, now };
-}
-
-function contextOf(): RequestContext {
-  return {
-    method: 'GET',
-    path: '/',
-    route: undefined,
-    ip: '203.0.113.7',
-    user: 'ada',
-    header: () => undefined,
-    raw: {},
-  };
 }
 
 /** A store of the application's own that cannot decide. */

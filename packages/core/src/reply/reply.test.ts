@@ -4,6 +4,7 @@ import { decide, type DecisionSource, type Outcome, type Verdict } from '../deci
 import { definePolicy } from '../policy/define-policy.ts';
 import type { PolicyOptions } from '../policy/policy.ts';
 import { createHasher } from '../identity/hash.ts';
+import { requestOf } from '../testing/index.ts';
 import type { ExistingHeader } from './existing.ts';
 import { checkReplyOptions, type ReplyOptions } from './reply-options.ts';
 import { createReplier, type Reply } from './reply.ts';
@@ -38,9 +39,8 @@ function decision(outcomes: readonly Outcome[], source: DecisionSource = 'store'
 
 function toReply(of: Verdict, existing: ExistingHeader, options: ReplyOptions = {}, headers = {}): Reply {
   const parts = checkReplyOptions(options, PEPPER);
-  const ctx = { method: 'GET', path: '/', route: undefined, ip: undefined, user: undefined, raw: {} };
   const header = (name: string): string | undefined => (headers as Record<string, string>)[name];
-  return createReplier(parts, createHasher(PEPPER), () => {})(of, { ...ctx, header }, existing) as Reply;
+  return createReplier(parts, createHasher(PEPPER), () => {})(of, requestOf({ header }), existing) as Reply;
 }
 
 const PEPPER = 'a pepper for the tests';

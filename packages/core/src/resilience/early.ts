@@ -22,7 +22,7 @@ export interface Early {
    * Gives back what a request was charged because it was answered before it was decided: it goes on all the same, as
    * frameworks do with a request whose client has gone.
    */
-  giveBack(ctx: RequestContext): void;
+  giveBack(ctx: RequestContext): MaybePromise<unknown>;
 }
 
 /** The limiter's own means. */
@@ -63,9 +63,9 @@ export function createEarly({ selection, resolve, decider, decided, due, take }:
     },
     giveBack(ctx) {
       const charged = missed.get(ctx.raw as object);
-      if (charged === undefined) return;
+      if (charged === undefined) return undefined;
       missed.delete(ctx.raw as object);
-      void charged.then((decision) => decision?.refund());
+      return charged.then((decision) => decision?.refund());
     },
   };
 

@@ -6,16 +6,9 @@ import { createLimiter } from '../limiter.ts';
 import { definePolicy } from '../policy/define-policy.ts';
 import type { FailureMode } from '../policy/policy.ts';
 import { memoryStore } from '../stores/memory-store.ts';
+import { requestOf } from '../testing/request.ts';
 
-const ctx = (): RequestContext => ({
-  method: 'GET',
-  path: '/',
-  route: undefined,
-  header: () => undefined,
-  ip: '203.0.113.7',
-  user: undefined,
-  raw: {},
-});
+const ctx = (): RequestContext => requestOf();
 
 /** Its second limit asks for the body, so that it is looked at early; the first needs nothing of the request. */
 function policyOf(onStoreFailure: FailureMode) {

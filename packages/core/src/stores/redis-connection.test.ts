@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createLimiter } from '../limiter.ts';
 import type { LimiterOptions } from '../limiter-options.ts';
-import type { RequestContext } from '../context.ts';
 import { definePolicy } from '../policy/define-policy.ts';
-import { freshPrefix, startRedis, type TestRedis } from '../testing/index.ts';
+import { freshPrefix, requestOf, startRedis, type TestRedis } from '../testing/index.ts';
 import type { Warning } from '../warnings.ts';
 import { redisStore } from './redis-store.ts';
 
@@ -20,7 +20,7 @@ describe('a connection to Redis', () => {
     const warnings: Warning[] = [];
     const store = redisStore(connection, { prefix: freshPrefix() });
     const limiter = createLimiter({ store, onWarning: (warning) => void warnings.push(warning), ...options });
-    const ask = async () => limiter.check(contextOf(), policy);
+    const ask = async () => limiter.check(requestOf(), policy);
     return { limiter, ask, codes: () => warnings.map(({ code }) => code), warnings };
   }
 
@@ -58,11 +58,14 @@ describe('a connection to Redis', () => {
   });
 
   it('that is closed before it is made is waited for no longer', async () => {
-    const { limiter, codes } = limiterOn('redis://192.0.2.1:6379');
+    const silent = createServer();
+    await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
+    const { limiter, codes } = limiterOn(`redis://127.0.0.1:${(silent.address() as AddressInfo).port}`);
     const ready = limiter.ready().catch((error: Error) => error.message);
     await limiter.close();
     expect(await ready).toMatch('not connected');
     expect(codes()).toEqual([]);
+    silent.close();
   });
 
   it('that comes and goes tells of one trouble once', async () => {
@@ -110,15 +113,3 @@ describe('a connection to Redis', () => {
     await own.stop();
   });
 });
-
-function contextOf(): RequestContext {
-  return {
-    method: 'GET',
-    path: '/',
-    route: undefined,
-    ip: '203.0.113.7',
-    user: undefined,
-    header: () => undefined,
-    raw: {},
-  };
-}

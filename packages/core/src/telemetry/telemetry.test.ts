@@ -6,18 +6,11 @@ import type { LimiterOptions } from '../limiter-options.ts';
 import { definePolicy } from '../policy/define-policy.ts';
 import { memoryStore } from '../stores/memory-store.ts';
 import type { DegradedEvent } from '../resilience/store-observer.ts';
+import { requestOf } from '../testing/request.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-const ctx = (): RequestContext => ({
-  method: 'GET',
-  path: '/',
-  route: undefined,
-  header: () => undefined,
-  ip: '203.0.113.7',
-  user: 'u',
-  raw: {},
-});
+const ctx = (): RequestContext => requestOf({ user: 'u' });
 const policy = definePolicy({ name: 'p', limits: [{ limit: 1000, window: '1m' }] });
 
 /** A limiter whose store can be made to fail. */

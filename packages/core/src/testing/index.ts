@@ -1,6 +1,7 @@
 export { createClock, type TestClock } from './clock.ts';
 export { type Monitor, monitorRedis } from './monitor.ts';
 export { freshPrefix } from './prefix.ts';
+export { requestOf } from './request.ts';
 export { startRedis, type TestRedis } from './redis-server.ts';
 export { toCharge } from './charge.ts';
 export { describeStore, type StoreUnderTest } from './describe-store.ts';
